@@ -24,3 +24,7 @@ tools: $(TOOLS)/.ready ## Install the Debian packages and the Python tools that 
 
 $(TOOLS)/.ready: tests/requirements.txt tests/bootstrap
 	@tests/bootstrap $(TOOLS)
+
+.PHONY: print-tools
+print-tools:
+	@echo $(TOOLS)
