@@ -45,7 +45,7 @@ class Progress:
         changed = text != self._last_text
         if not (first or due or (force and changed)):
             return False
-        self._display.display("%s  %s" % (self._host, text))
+        self._display.display(f"{self._host}  {text}")
         self._last_text = text
         self._last_at = now
         return True

@@ -5,15 +5,13 @@
 
 from __future__ import annotations
 
-from typing import List
-
 import pytest
 from ansible_collections.inferops.sglang.plugins.plugin_utils.progress import Progress
 
 
 class Screen:
     def __init__(self) -> None:
-        self.lines: List[str] = []
+        self.lines: list[str] = []
 
     def display(self, text: str) -> None:
         self.lines.append(text)
@@ -45,7 +43,7 @@ def test_holds_back_numbers_that_merely_moved_until_the_interval_is_over(screen:
     progress = Progress(screen, "h", clock, interval_seconds=15)
     for second in range(31):
         clock.now = 1000.0 + second
-        progress.line("%d s" % second)
+        progress.line(f"{second} s")
     assert screen.lines == ["h  0 s", "h  15 s", "h  30 s"]
 
 
