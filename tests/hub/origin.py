@@ -1,0 +1,132 @@
+# Copyright: (c) 2026, the inferops.sglang maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What both origins share: one answer, its log entry, and the faults that change it."""
+
+from __future__ import annotations
+
+import time
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any, BinaryIO
+from urllib.parse import unquote, urlsplit
+
+from hub.control import Control, Fault
+
+LOGIN_PAGE = b"<html>login</html>"
+CHUNK_BYTES = 256 * 1024
+
+
+class Origin(BaseHTTPRequestHandler):
+    """A request handler that answers ``GET`` and ``HEAD`` through ``answer()`` of its subclass."""
+
+    protocol_version = "HTTP/1.1"
+    origin = "origin"
+    control: Control
+    fault: Fault | None = None
+
+    def do_GET(self) -> None:
+        split = urlsplit(self.path)
+        self.fault = self.control.fault(self.origin, self.command, unquote(split.path))
+        self.close_connection = False
+        self.answer(split.path, split.query)
+
+    do_HEAD = do_GET  # noqa: N815  the name http.server calls
+
+    def answer(self, path: str, query: str) -> None:
+        raise NotImplementedError
+
+    def early_fault(self, headers: dict[str, str]) -> bool:
+        """Send the faults that replace an answer; True when one did."""
+        fault = self.fault
+        if fault is None:
+            return False
+        if fault.kind == "status":
+            self.reply(fault.status, fault.body.encode(), dict(headers, **fault.headers))
+        elif fault.kind == "html200":
+            self.reply(200, LOGIN_PAGE, dict(headers, **{"Content-Type": "text/html"}))
+        elif fault.kind == "rate_limited":
+            limit = {"RateLimit": f'"resolvers";r=0;t={fault.seconds}'}
+            self.reply(429, b"Too Many Requests", dict(headers, **limit))
+        elif fault.kind == "redirect_loop":
+            self.reply(302, b"", dict(headers, Location=self.path))
+        else:
+            return False
+        return True
+
+    def reply(self, status: int, body: bytes, headers: dict[str, str]) -> None:
+        self.send_response(status)
+        headers.setdefault("Content-Type", "text/plain; charset=utf-8")
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+        self.note(status, len(body))
+
+    def reply_file(self, file: Path, size: int, headers: dict[str, str]) -> None:
+        """Send *file*, or the range of it that was asked for; 416 beyond its end."""
+        first, last, partial = 0, size - 1, False
+        asked = self.headers.get("Range", "")
+        if asked.startswith("bytes=") and not (self.fault and self.fault.kind == "no_range"):
+            begin, _, end = asked[len("bytes=") :].partition("-")
+            first = int(begin) if begin else max(0, size - int(end))
+            last = min(size - 1, int(end)) if begin and end else size - 1
+            if first > last:
+                self.reply(416, b"", dict(headers, **{"Content-Range": f"bytes */{size}"}))
+                return
+            partial = True
+        self.send_response(206 if partial else 200)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(last - first + 1))
+        self.send_header("Accept-Ranges", "bytes")
+        if partial:
+            self.send_header("Content-Range", f"bytes {first}-{last}/{size}")
+        self.end_headers()
+        sent = 0
+        if self.command != "HEAD":
+            with file.open("rb") as stream:
+                sent = self._send(stream, first, last - first + 1)
+        self.note(206 if partial else 200, sent)
+
+    def _send(self, stream: BinaryIO, first: int, length: int) -> int:
+        fault = self.fault
+        if fault is None or fault.kind == "no_range":
+            try:
+                return self.connection.sendfile(stream, first, length) if length else 0
+            except OSError:
+                self.close_connection = True
+                return 0
+        limit = {"short_body": length // 2, "cut": min(length, fault.after_bytes)}.get(fault.kind, length)
+        self.close_connection = self.close_connection or limit < length
+        stream.seek(first)
+        sent = 0
+        while sent < limit:
+            chunk = bytearray(stream.read(min(CHUNK_BYTES, limit - sent)))
+            if fault.kind == "corrupt" and sent == 0:
+                chunk[-1] ^= 0xFF
+            if fault.kind == "slow":
+                time.sleep(len(chunk) / fault.bytes_per_second)
+            try:
+                self.wfile.write(chunk)
+            except OSError:
+                self.close_connection = True
+                break
+            sent += len(chunk)
+        return sent
+
+    def note(self, status: int, sent: int) -> None:
+        entry: dict[str, Any] = {
+            "method": self.command,
+            "path": unquote(urlsplit(self.path).path),
+            "range": self.headers.get("Range", ""),
+            "status": status,
+            "bytes": sent,
+            "authorization": "Authorization" in self.headers,
+        }
+        self.control.record(self.origin, entry)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing on stderr: the log is asked for at ``/_hub/requests``."""
