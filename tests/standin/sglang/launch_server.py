@@ -27,7 +27,7 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
-from sglang.srt.server_args import ServerArgs, prepare_server_args
+from sglang.srt.server_args import prepare_server_args
 from sglang.standin import startup
 from sglang.standin.http import Server
 from sglang.standin.script import Script
@@ -77,8 +77,8 @@ class Rank:
 class Engine:
     """The main process's state, shared with the HTTP handlers."""
 
-    def __init__(self, args: ServerArgs, script: Script) -> None:
-        self.args: Any = args
+    def __init__(self, args: Any, script: Script) -> None:
+        self.args = args
         self.script = script
         self.armed = script.armed(self.args.merged_argv)
         self.ranks: list[Rank] = []
