@@ -32,6 +32,8 @@ def build(suite: str, script: str, binds: dict[Path, str], read_only: dict[Path,
     options = [f"--bind={source}:{target}" for source, target in binds.items()]
     options += [f"--bind-ro={source}:{target}" for source, target in (read_only or {}).items()]
     options += [f"--bind-ro={path}" for path in _pip_paths()]
+    # The machine's /tmp is a small tmpfs; a wheel of torch alone fills it.
+    options += ["--setenv=TMPDIR=/var/tmp"]
     options += [f"--setenv={key}={value}" for key, value in os.environ.items() if key.startswith("PIP_")]
     return run(
         "systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--pipe", "--ephemeral",
