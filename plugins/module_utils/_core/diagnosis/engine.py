@@ -1,0 +1,169 @@
+# Copyright: (c) 2026, the inferops.sglang maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The one question: what was it, on which rank, and what to change.
+
+Rules, in this order: a stop is not a failure; the user's signatures win; then the first specific match in time over all
+ranks; then the first exception that nobody knows (or a weak match) in time; consequences come last and only when the log
+holds nothing else.
+
+Note that this module util is PRIVATE to the collection. It can have breaking changes at any time.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Sequence
+
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis import evidence
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.events import find_events
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.exits import UnitExit, read_exit
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.matching import Match, Matcher
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.model import Event, Signature
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.noise import (
+    EARLY_WARNINGS,
+    SECONDARY,
+    STOP,
+    TERMINAL,
+)
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.phases import TITLES, Timeline
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.signatures import BUILTIN
+from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.entry import JOURNALD, SYSTEMD, UNIT, Entry
+
+_RESTARTS = re.compile(r"Main process exited, code=(?!exited, status=0)|Failed with result|Start request repeated")
+_SUPPRESSED = re.compile(r"Suppressed \d+ messages")
+
+
+def diagnose(
+    entries: list[Entry],
+    unit_exit: UnitExit | None = None,
+    signatures: Sequence[Signature] = (),
+    ending_is_failure: bool = False,
+) -> dict[str, Any]:
+    """Diagnose one invocation's log. `unit_exit` is what systemd knows beyond it; `signatures` are the user's.
+
+    The result's shape is documented in the module `unit_failure_info`. With `ending_is_failure` an end with status 0
+    counts as a failure too: a server that should be starting has no reason to end.
+    """
+    timeline = Timeline()
+    timeline.feed(entries)
+    ended = read_exit(entries, unit_exit)
+    stop = next((i for i, entry in enumerate(entries) if _is_stop(entry)), len(entries))
+    terminal = next((i for i, entry in enumerate(entries) if _is_terminal(entry)), len(entries))
+    events = [event for event in find_events(entries) if event.index < stop]
+    failed = _has_failed(ended, events, stop, terminal, len(entries), ending_is_failure)
+    matches = Matcher(tuple(signatures), BUILTIN).match(events, entries, stop) if failed else []
+    chosen = matches[0] if matches else None
+    return _result(entries, timeline, ended, failed, chosen, matches)
+
+
+def _is_stop(entry: Entry) -> bool:
+    return entry.source in (UNIT, SYSTEMD) and bool(STOP.search(entry.text))
+
+
+def _is_terminal(entry: Entry) -> bool:
+    return (entry.source == UNIT and bool(TERMINAL.search(entry.text))) or (
+        entry.source == SYSTEMD and bool(_RESTARTS.search(entry.text))
+    )
+
+
+def _has_failed(
+    ended: dict[str, Any] | None, events: list[Event], stop: int, terminal: int, count: int, strict: bool
+) -> bool:
+    if terminal < stop:
+        return True
+    if stop < count:
+        return False
+    if ended is not None and ended["result"] not in ("", "success"):
+        return True
+    if ended is not None and (ended["code"] or ended["signal"]):
+        return ended["signal"] != "SIGTERM" or strict
+    if ended is not None and strict:
+        return True
+    return any(event.fatal for event in events)
+
+
+def _result(
+    entries: list[Entry],
+    timeline: Timeline,
+    ended: dict[str, Any] | None,
+    failed: bool,
+    chosen: Match | None,
+    matches: list[Match],
+) -> dict[str, Any]:
+    event = chosen.event if chosen else None
+    same = [m.event for m in matches if event and m.event.summary == event.summary and m.event.fatal] if event else []
+    ranks, pids = _who(event, same, entries)
+    phase = timeline.at(event.index) if event else timeline.phase
+    return {
+        "failed": failed,
+        "signature": (chosen.id if chosen else "unknown") if failed else "",
+        "title": (chosen.title if chosen else "It died without saying why") if failed else "",
+        "cause": _cause(chosen, ended) if failed else "",
+        "remedies": [remedy.as_dict() for remedy in chosen.remedies] if chosen and failed else [],
+        "exception": {"type": chosen.type, "message": evidence.shorten(chosen.message, 600)} if chosen else {},
+        "cause_line": evidence.redact(evidence.shorten(chosen.cause_line, 600)) if chosen else "",
+        "phase": phase,
+        "phase_title": TITLES[phase],
+        "ranks": ranks,
+        "pids": pids,
+        "frames": list(event.frames[-8:]) if event else [],
+        "evidence": evidence.collect(entries, event, failed),
+        "exit": ended or {},
+        "early_warnings": _early_warnings(entries),
+        "secondary": _secondary(entries) if failed else [],
+        "complete": _complete(entries, event),
+    }
+
+
+def _who(event: Event | None, same: list[Event], entries: list[Entry]) -> tuple[list[str], list[int]]:
+    """Ranks and processes concerned, the first to fail in front. A server of one rank prints no rank: it is TP0."""
+    if event is None:
+        return [], []
+    ranks: list[str] = []
+    pids: list[int] = []
+    for one in [event, *same]:
+        rank = one.rank or ("TP0" if _in_scheduler(one, entries) else "")
+        if rank and rank not in ranks:
+            ranks.append(rank)
+        if one.pid is not None and one.pid not in pids:
+            pids.append(one.pid)
+    return ranks, pids
+
+
+def _in_scheduler(event: Event, entries: list[Entry]) -> bool:
+    around = entries[max(0, event.index - 3) : event.index + 80]
+    return "Scheduler hit an exception" in event.header or (
+        event.kind in ("compiler", "native") and any("Scheduler hit an exception" in entry.text for entry in around)
+    )
+
+
+def _cause(chosen: Match | None, ended: dict[str, Any] | None) -> str:
+    if chosen is not None:
+        return chosen.cause
+    if ended is not None:
+        return f"Nothing in the log tells why; {ended['meaning']}."
+    return "Nothing in the log tells why."
+
+
+def _early_warnings(entries: list[Entry]) -> list[dict[str, str]]:
+    """What was harmless by itself and is worth a look now, each once."""
+    found: dict[str, dict[str, str]] = {}
+    for entry in entries:
+        for pattern, meaning in EARLY_WARNINGS:
+            if meaning not in found and pattern.search(entry.text):
+                found[meaning] = {"line": evidence.shorten(entry.text, 300), "meaning": meaning}
+    return list(found.values())[:10]
+
+
+def _secondary(entries: list[Entry]) -> list[str]:
+    """The consequences that were set aside, each text once."""
+    texts = [evidence.shorten(entry.text, 160) for entry in entries if SECONDARY.search(entry.text)]
+    return list(dict.fromkeys(texts))[:10]
+
+
+def _complete(entries: list[Entry], event: Event | None) -> bool:
+    """False where the journal dropped lines, or the cause itself was cut off."""
+    if event is not None and not event.complete:
+        return False
+    return not any(entry.source == JOURNALD and _SUPPRESSED.search(entry.text) for entry in entries)

@@ -1,0 +1,129 @@
+# Copyright: (c) 2026, the inferops.sglang maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Arguments and combinations that this SGLang does not accept.
+
+Note that this module util is PRIVATE to the collection. It can have breaking changes at any time.
+"""
+
+from __future__ import annotations
+
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.model import (
+    Remedy,
+    Signature,
+)
+
+SIGNATURES = (
+    Signature(
+        id="arguments-unrecognized",
+        title="SGLang does not know the argument {argument}",
+        exception=r"unrecognized arguments: (?P<argument>.+)",
+        line=r"error: unrecognized arguments: (?P<argument>.+)",
+        cause="The installed version has no such option: it was renamed, removed, belongs to another engine, or is spelled "
+        "with underscores.",
+        remedies=(Remedy("server_args", "remove or rename {argument}"),),
+        reference="sgl-project/sglang#4116",
+    ),
+    Signature(
+        id="arguments-invalid-choice",
+        title="{argument} does not accept {value}",
+        exception=r"argument (?P<argument>[^:]+): invalid choice: (?P<value>'[^']*'|\S+)",
+        line=r"error: argument (?P<argument>[^:]+): invalid choice: (?P<value>'[^']*'|\S+)",
+        cause="The installed version offers other values; the log line lists them.",
+        remedies=(Remedy("server_args", "one of the listed values for {argument}"),),
+        reference="intel/llm-scaler#403",
+    ),
+    Signature(
+        id="arguments-rejected",
+        title="SGLang rejected its arguments",
+        exception=r"ArgumentError: (?P<what>.+)",
+        cause="{what}.",
+        remedies=(Remedy("server_args", "correct the argument that the message names"),),
+    ),
+    Signature(
+        id="config-file-option",
+        title="The configuration file may not hold {option}",
+        exception=r"Unsupported config option '(?P<option>[^']+)'",
+        cause="Options that exist as --x and --no-x cannot be set in the configuration file, only on the command line.",
+        remedies=(Remedy("server_args", "give --{option} on the command line"),),
+    ),
+    Signature(
+        id="speculative-algorithm-unknown",
+        title="This SGLang has no speculative algorithm {name}",
+        exception=r"Unknown speculative algorithm name: (?P<name>\w+)",
+        cause="{name} is in no released SGLang or not in the installed one; it needs a fork or a plugin that registers it.",
+        remedies=(
+            Remedy("server_args", "--speculative-algorithm DFLASH"),
+            Remedy("packages", "the fork that provides {name}"),
+        ),
+        reference="sgl-project/sglang#29907",
+    ),
+    Signature(
+        id="speculative-unsupported-platform",
+        title="{name} does not run on this platform",
+        exception=r"ValueError: (?P<name>\w+) speculative decoding is not supported by",
+        cause="{name} speculative decoding needs CUDA; the server found no GPU.",
+        remedies=(Remedy("host", "make the GPUs visible to the service"), Remedy("server_args", "no speculation")),
+    ),
+    Signature(
+        id="draft-model-missing",
+        title="The draft model is not named",
+        exception=r"requires? (?:setting )?--speculative-draft-model-path|DFLASH requires .*draft",
+        cause="The speculative algorithm needs a draft model.",
+        remedies=(Remedy("server_args", "--speculative-draft-model-path"),),
+    ),
+    Signature(
+        id="json-argument-invalid",
+        title="An argument is not valid JSON",
+        exception=r"JSONDecodeError",
+        frames=r"model_config|server_args|arg_groups",
+        cause="--json-model-override-args (or another JSON option) is broken, most often by systemd's quoting.",
+        remedies=(Remedy("server_args", "give the option through the configuration file (sglang_service does)"),),
+    ),
+    Signature(
+        id="context-length-too-long",
+        title="The context length is above the model's",
+        exception=r"User-specified context_length \((?P<asked>\d+)\) is greater than the derived context_length "
+        r"\((?P<model>\d+)\)",
+        cause="{asked} tokens were asked for, the model is made for {model}.",
+        remedies=(
+            Remedy("server_args", "--context-length {model}"),
+            Remedy("environment", "SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN=1 (answers may be wrong)"),
+        ),
+    ),
+    Signature(
+        id="tensor-parallel-size",
+        title="The tensor-parallel size does not divide the model",
+        exception=r"(?P<a>\d+) is not divisible by (?P<b>\d+)|must be divisible by tensor parallel size",
+        cause="Heads, vocabulary or layers cannot be split evenly over the ranks.",
+        remedies=(Remedy("server_args", "a --tp-size that divides the number of attention heads (Kimi K2.x: 64)"),),
+        reference="sgl-project/sglang#3436",
+    ),
+    Signature(
+        id="speculation-with-torch-native",
+        title="Speculative decoding does not work with torch_native attention",
+        exception=r"'NoneType' object has no attribute 'shape'",
+        frames=r"torch_native_backend",
+        cause="The combination is not rejected at the start and fails at the first request.",
+        remedies=(Remedy("server_args", "another --attention-backend, or no speculation"),),
+        reference="sgl-project/sglang#36352",
+    ),
+    Signature(
+        id="dflash-with-disaggregation",
+        title="DFLASH does not work with prefill/decode disaggregation",
+        exception=r"'NoneType' object has no attribute 'prepare_for_decode'",
+        line=r"AttributeError: 'NoneType' object has no attribute 'prepare_for_decode'",
+        cause="These versions have no DFLASH support in disaggregated serving; the server hangs until its watchdog ends it.",
+        remedies=(Remedy("server_args", "no --disaggregation-mode, or another --speculative-algorithm"),),
+        versions="0.5.16 to 0.5.18",
+        reference="sgl-project/sglang#36140",
+    ),
+    Signature(
+        id="draft-attention-backend",
+        title="The draft model cannot use the target's attention backend",
+        exception=r"trtllm_mla[\s\S]*draft|draft[\s\S]*trtllm_mla",
+        cause="The draft inherits trtllm_mla from the target and has no MLA.",
+        remedies=(Remedy("server_args", "--speculative-draft-attention-backend trtllm_mha", True),),
+        reference="sgl-project/sglang#23490",
+    ),
+)

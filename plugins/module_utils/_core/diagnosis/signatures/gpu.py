@@ -1,0 +1,143 @@
+# Copyright: (c) 2026, the inferops.sglang maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The GPU, its driver, its fabric, and kernels for other architectures.
+
+Note that this module util is PRIVATE to the collection. It can have breaking changes at any time.
+"""
+
+from __future__ import annotations
+
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.model import (
+    WEAK,
+    Remedy,
+    Signature,
+)
+
+SIGNATURES = (
+    Signature(
+        id="fabric-manager",
+        title="The NVSwitch fabric is not up (CUDA error 802)",
+        exception=r"Error 802|system not yet initialized|Cuda failure 802",
+        line=r"Error 802: system not yet initialized|Cuda failure 802",
+        cause="On NVSwitch machines CUDA starts only after nvidia-fabricmanager; it is not running, or its version is not "
+        "exactly the driver's. nvidia-smi lists the GPUs all the same.",
+        remedies=(
+            Remedy("host", "install nvidia-fabricmanager of exactly the driver's version and enable it"),
+            Remedy("host", "After=nvidia-fabricmanager.service in the unit", True),
+        ),
+        reference="huggingface/huggingface_hub#4134",
+    ),
+    Signature(
+        id="driver-too-old",
+        title="The NVIDIA driver is too old for this torch",
+        exception=r"NVIDIA driver on your system is too old",
+        line=r"NVIDIA driver on your system is too old",
+        cause="torch is built for a newer CUDA than the driver offers; SGLang goes on without a GPU and dies later of "
+        "something that looks unrelated.",
+        remedies=(Remedy("host", "NVIDIA driver 580 or newer for CUDA 13 (B300 needs it anyway)"),),
+        reference="sgl-project/sglang#11395",
+    ),
+    Signature(
+        id="driver-mismatch",
+        title="Driver and library versions differ",
+        exception=r"Error 803|Driver/library version mismatch|unsupported display driver / cuda driver combination",
+        line=r"Driver/library version mismatch",
+        cause="The kernel module and the user library of the NVIDIA driver are of different versions, usually after an "
+        "unattended upgrade, or LD_LIBRARY_PATH names CUDA's compat directory.",
+        remedies=(
+            Remedy("host", "reboot, or reload the nvidia modules; hold the driver packages"),
+            Remedy("environment", "LD_LIBRARY_PATH without cuda/compat"),
+        ),
+    ),
+    Signature(
+        id="no-gpu",
+        title="No GPU is visible to the service",
+        exception=r"No CUDA GPUs are available|Found no NVIDIA driver|CUDA error: no CUDA-capable device",
+        cause="The process sees no GPU: the driver is not loaded, CUDA_VISIBLE_DEVICES hides them, or the unit may not "
+        "open /dev/nvidia*.",
+        remedies=(Remedy("host", "load the driver; no PrivateDevices in the unit; check CUDA_VISIBLE_DEVICES"),),
+    ),
+    Signature(
+        id="no-kernel-image",
+        title="A kernel has no code for this GPU",
+        exception=r"no kernel image is available for execution",
+        cause="A compiled package holds code for other GPU architectures only, or a cache of compiled kernels came from a "
+        "machine with another GPU.",
+        remedies=(
+            Remedy("packages", "wheels that contain this architecture (sm_103: those for CUDA 13)"),
+            Remedy("host", "delete ~/.cache/flashinfer, ~/.cache/sglang and ~/.triton of the service's user", True),
+        ),
+        reference="sgl-project/sglang#748",
+    ),
+    Signature(
+        id="attention-kernel-unsupported-gpu",
+        title="The attention kernels do not exist for this GPU",
+        exception=r"TllmGenFmhaRunner[\s\S]*Unsupported architecture",
+        cause="trtllm attention kernels exist for B200 and B300 (sm_100, sm_103) only.",
+        remedies=(Remedy("server_args", "--attention-backend triton"),),
+        reference="flashinfer-ai/flashinfer#3263",
+    ),
+    Signature(
+        id="moe-kernel-unsupported-gpu",
+        title="The MoE kernels do not exist for this GPU",
+        exception=r"No supported CUDA architectures found for major versions|assert.*sm_100 <= arch <= sm_110",
+        cause="The chosen MoE runner has no code for this GPU, or nvcc is too old to know it.",
+        remedies=(
+            Remedy("server_args", "--moe-runner-backend triton"),
+            Remedy("packages", "nvcc 12.9 or newer on B300; FLASHINFER_CUDA_ARCH_LIST must not exclude it"),
+        ),
+        reference="flashinfer-ai/flashinfer#2045",
+    ),
+    Signature(
+        id="triton-block-too-large",
+        title="A Triton kernel needs more on-chip memory than this GPU has",
+        exception=r"OutOfResources: out of resource: shared memory",
+        cause="A kernel tuned for data-centre GPUs runs on one with less shared memory per multiprocessor. This is not "
+        "/dev/shm and not the GPU's main memory.",
+        remedies=(
+            Remedy("server_args", "--attention-backend flashinfer"),
+            Remedy("packages", "an SGLang version tuned for this GPU"),
+        ),
+        reference="kvcache-ai/ktransformers#1570",
+    ),
+    Signature(
+        id="gpu-hardware-error",
+        title="The GPU reported a hardware error (Xid {xid})",
+        line=r"NVRM: (?:S?Xid) .*?: (?P<xid>48|62|63|64|74|79|92|94|95|119|120|140|149)\b",
+        cause="Xid {xid} is a fault of the GPU, its memory, its link or its firmware, not of the program.",
+        remedies=(Remedy("host", "drain the host; nvidia-smi -q and the vendor's diagnostics; then reset or replace"),),
+    ),
+    Signature(
+        id="gpu-program-fault",
+        title="A GPU kernel crashed (Xid {xid})",
+        line=r"NVRM: Xid .*?: (?P<xid>13|31|43|45)\b",
+        cause="Xid {xid} is a fault of the program that ran on the GPU, not of the hardware.",
+        remedies=(
+            Remedy("packages", "an SGLang or FlashInfer version with this kernel fixed"),
+            Remedy("server_args", "a smaller --context-length, or another attention or MoE backend, meanwhile"),
+        ),
+        reference="sgl-project/sglang#32855",
+    ),
+    Signature(
+        id="illegal-memory-access",
+        title="A GPU kernel accessed memory it must not",
+        exception=r"CUDA error: an illegal memory access|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address",
+        cause="A kernel of the chosen attention, MoE or speculative path is faulty for this model and GPU.",
+        remedies=(
+            Remedy("packages", "a newer SGLang and FlashInfer"),
+            Remedy("server_args", "--moe-runner-backend triton"),
+            Remedy("server_args", "no --speculative-algorithm, to see whether the draft path is at fault"),
+        ),
+        strength=WEAK,
+        reference="sgl-project/sglang#23203",
+    ),
+    Signature(
+        id="kernel-launch-failure",
+        title="A GPU kernel failed",
+        exception=r"CUDA error: unspecified launch failure|CUDA error: device-side assert",
+        cause="A kernel failed on the GPU; the kernel log's Xid line tells whether the hardware is at fault.",
+        remedies=(Remedy("manual", "journalctl -k | grep -i xid"),),
+        strength=WEAK,
+    ),
+)

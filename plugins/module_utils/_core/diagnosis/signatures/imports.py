@@ -1,0 +1,121 @@
+# Copyright: (c) 2026, the inferops.sglang maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Python packages that are missing, torn, or built for others.
+
+Note that this module util is PRIVATE to the collection. It can have breaking changes at any time.
+"""
+
+from __future__ import annotations
+
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.model import (
+    WEAK,
+    Remedy,
+    Signature,
+)
+
+SIGNATURES = (
+    Signature(
+        id="vision-attention-unavailable",
+        title="The vision tower's attention kernel cannot be loaded",
+        exception=r"Vendored FlashAttention CUTE is not available|FlashAttention-4 CUTE is not available"
+        r"|module 'cutlass\.cute[\w.]*' has no attribute",
+        cause="On Blackwell the vision tower uses FlashAttention 4, which needs the pinned pair flash-attn-4 and "
+        "nvidia-cutlass-dsl; the installed pair does not fit together. The server's warm-up request contains an image, so "
+        "even a text-only service passes through it.",
+        remedies=(
+            Remedy("packages", "the flash-attn-4 and nvidia-cutlass-dsl versions that this SGLang pins"),
+            Remedy("server_args", "--mm-attention-backend triton_attn", True),
+            Remedy(
+                "server_args",
+                "--skip-server-warmup (text-only serving only: the first image request would still kill the server)",
+            ),
+        ),
+        versions=">=0.5.10",
+        reference="sgl-project/sglang#23203",
+    ),
+    Signature(
+        id="vllm-rotary-on-cpu",
+        title="This build runs on no GPU without the CPU engine",
+        exception=r"No module named 'vllm'",
+        frames=r"rotary_embedding",
+        cause="SGLang found no GPU and fell back to a code path that needs the package vllm.",
+        remedies=(
+            Remedy("host", "make the GPUs visible to the service (driver, CUDA_VISIBLE_DEVICES, device permissions)"),
+            Remedy("environment", "SGLANG_USE_CPU_ENGINE=1 (serving on a CPU on purpose)"),
+        ),
+        versions="0.5.23",
+    ),
+    Signature(
+        id="driver-library-missing",
+        title="libcuda.so.1 is missing",
+        exception=r"libcuda\.so\.1: cannot open shared object file",
+        cause="The NVIDIA driver's user library is not installed, or the container was started without GPUs. The advice "
+        "to reinstall sgl_kernel in the same message does not help.",
+        remedies=(Remedy("host", "install the NVIDIA driver (ldconfig -p must list libcuda.so.1)"),),
+    ),
+    Signature(
+        id="kernel-package-abi",
+        title="sgl_kernel was built for another PyTorch",
+        exception=r"common_ops[\s\S]*undefined symbol|undefined symbol: _ZN\w*(?:c10|at|torch)",
+        cause="The binary kernels and the installed PyTorch do not fit together (undefined C++ symbol).",
+        remedies=(Remedy("packages", "reinstall sglang with exactly the torch it pins; do not upgrade torch alone"),),
+        reference="sgl-project/sglang#13948",
+    ),
+    Signature(
+        id="shared-library-missing",
+        title="{library} is missing",
+        exception=r"(?P<library>lib[\w.+-]+\.so[\w.]*): cannot open shared object file",
+        cause="The system library {library} is not installed.",
+        remedies=(Remedy("packages", "the system package that holds {library} (libnuma.so.1: libnuma1)", True),),
+        reference="sgl-project/sglang#12119",
+    ),
+    Signature(
+        id="tokenizer-remote-code-old",
+        title="The model's own tokenizer code is older than transformers",
+        exception=r"cannot import name 'bytes_to_unicode'",
+        cause="The snapshot's remote code imports a function that transformers 5 moved.",
+        remedies=(
+            Remedy("model", "a newer revision of the model repository"),
+            Remedy("host", "delete ~/.cache/huggingface/modules/transformers_modules of the service's user", True),
+        ),
+        reference="thinking-machines-lab/tinker-cookbook#378",
+    ),
+    Signature(
+        id="served-model-not-importable",
+        title="SGLang could not import the code of this model ({module})",
+        line=r"Ignore import error when loading (?P<module>sglang\.srt\.models\.\w+): (?P<reason>.*)",
+        exception=r"Model architectures? \[[^\]]*\] (?:are|is) not supported",
+        cause="The architecture is not supported by this SGLang, or the module that implements it could not be imported "
+        "(see the line 'Ignore import error when loading' of that module).",
+        remedies=(Remedy("packages", "an SGLang version that supports this model, with all of its dependencies"),),
+    ),
+    Signature(
+        id="cudnn-incompatible",
+        title="torch 2.9.1 and the installed cuDNN do not fit",
+        exception=r"PyTorch 2\.9\.1 & CuDNN Compatibility Issue",
+        cause="torch 2.9.1 with cuDNN below 9.15 computes wrong results for multimodal models; SGLang refuses it.",
+        remedies=(
+            Remedy("packages", "nvidia-cudnn-cu13==9.16.0.29 (cu12 where torch is built for CUDA 12)"),
+            Remedy("environment", "SGLANG_DISABLE_CUDNN_CHECK=1 (text-only serving)"),
+        ),
+        versions="0.5.6 to 0.5.11",
+        reference="ai-dynamo/dynamo#5482",
+    ),
+    Signature(
+        id="python-module-missing",
+        title="The Python module {module} is missing",
+        exception=r"ModuleNotFoundError: No module named '(?P<module>[\w.]+)'",
+        cause="The service's venv lacks the module {module}.",
+        remedies=(Remedy("packages", "the package that provides {module}, in the version that this SGLang pins"),),
+        strength=WEAK,
+    ),
+    Signature(
+        id="python-import-broken",
+        title="{name} cannot be imported",
+        exception=r"ImportError: cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'",
+        cause="{module} is installed in a version that has no {name}: two packages of the venv do not fit together.",
+        remedies=(Remedy("packages", "the version of {module}'s package that this SGLang pins"),),
+        strength=WEAK,
+    ),
+)

@@ -1,0 +1,135 @@
+# Copyright: (c) 2026, the inferops.sglang maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ports, warm-up, hangs and crashes while running.
+
+Note that this module util is PRIVATE to the collection. It can have breaking changes at any time.
+"""
+
+from __future__ import annotations
+
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.model import (
+    SECONDARY,
+    WEAK,
+    Remedy,
+    Signature,
+)
+
+SIGNATURES = (
+    Signature(
+        id="port-in-use",
+        title="The port is taken",
+        exception=r"\[Errno 98\] error while attempting to bind on address \('(?P<host>[^']*)', (?P<port>\d+)\)",
+        cause="Another process listens on {host}:{port}. This server hangs for minutes before it notices.",
+        remedies=(Remedy("host", "end the process that `ss -ltnp` shows on port {port}, or choose another port"),),
+    ),
+    Signature(
+        id="address-not-available",
+        title="The address is not one of this host",
+        exception=r"\[Errno 99\] error while attempting to bind on address \('(?P<host>[^']*)', (?P<port>\d+)\)",
+        cause="{host} is not an address of this host.",
+        remedies=(Remedy("server_args", "--host 0.0.0.0, or an address of this host"),),
+    ),
+    Signature(
+        id="internal-port-in-use",
+        title="A previous server still holds an internal port",
+        exception=r"(?P<name>\w+_port) at (?P<port>\d+) is not available in \d+ seconds",
+        cause="{name} {port} is held by a process of a killed server, which may be stuck while the GPU is torn down.",
+        remedies=(
+            Remedy("host", "end the leftover sglang processes, or wait until they are gone"),
+            Remedy("host", "RestartSec=60 or more in the unit", True),
+        ),
+        reference="sgl-project/sglang#31281",
+    ),
+    Signature(
+        id="warm-up-timeout",
+        title="The warm-up request was not answered in time",
+        exception=r"ReadTimeout[\s\S]*Read timed out|Read timed out\. \(read timeout",
+        nearby=r"Initialization failed\. warmup error",
+        cause="The server's own first request took longer than SGLANG_WARMUP_TIMEOUT (600 s by default), which a first "
+        "start with cold kernel caches can need.",
+        remedies=(Remedy("environment", "SGLANG_WARMUP_TIMEOUT=1800", True),),
+    ),
+    Signature(
+        id="warm-up-proxied",
+        title="The warm-up request went to a proxy",
+        exception=r"ProxyError|Tunnel connection failed|502 Server Error|Proxy Authentication",
+        nearby=r"Initialization failed\. warmup error",
+        cause="The service's environment names an HTTP proxy, and the server's request to itself went there.",
+        remedies=(Remedy("environment", "NO_PROXY=127.0.0.1,localhost", True),),
+    ),
+    Signature(
+        id="warm-up-interrupted",
+        title="The server went away while it warmed up",
+        exception=r"Connection refused",
+        nearby=r"Initialization failed\. warmup error",
+        cause="The HTTP server was already gone: it was stopped, or a rank failed before.",
+        strength=SECONDARY,
+    ),
+    Signature(
+        id="home-not-writable",
+        title="The service has no writable home",
+        exception=r"Permission denied: '(?P<path>/\.(?:cache|triton|config|local|nv)[^']*)'",
+        line=r"PermissionError: \[Errno 13\] Permission denied: '(?P<path>/\.[^']*)'",
+        cause="HOME is / or unset for the service's user, so caches would be written to {path}.",
+        remedies=(Remedy("environment", "HOME and XDG_CACHE_HOME with a directory of the service's user", True),),
+        reference="opendatahub-io/ilab-on-ocp#26",
+    ),
+    Signature(
+        id="dflash-prefix-cache",
+        title="DFLASH crashed on a prompt with a cached prefix",
+        exception=r".",
+        frames=r"dflash\w*|DFlash\w*",
+        nearby=r"#cached-token: [1-9]",
+        cause="Known for Kimi K2.x with DFLASH on B300: the second request with the same beginning crashes the target's "
+        "forward pass.",
+        remedies=(
+            Remedy("packages", "an SGLang release with the fix"),
+            Remedy("server_args", "--disable-radix-cache", True),
+        ),
+        strength=WEAK,
+        reference="sgl-project/sglang#28528",
+    ),
+    Signature(
+        id="autotune-crash",
+        title="It crashed while tuning FlashInfer's kernels",
+        exception=r"Fatal Python error: (?:Segmentation fault|Aborted)",
+        frames=r"autotun",
+        cause="A FlashInfer kernel crashed during its tuning run.",
+        remedies=(
+            Remedy("server_args", "--disable-flashinfer-autotune", True),
+            Remedy("packages", "another FlashInfer version"),
+        ),
+        reference="flashinfer-ai/flashinfer#4773",
+    ),
+    Signature(
+        id="watchdog-timeout",
+        title="A rank hung until its watchdog ended it",
+        exception=r"[Ww]atchdog timeout \(self\.watchdog_timeout=(?P<seconds>[\d.]+)",
+        cause="One step took longer than {seconds} s: a kernel or a collective operation hangs, or a kernel was still being "
+        "compiled.",
+        remedies=(
+            Remedy("server_args", "a higher --watchdog-timeout, where a long first compilation is expected"),
+            Remedy("manual", "py-spy dump of the rank, and the first NCCL warning"),
+        ),
+        strength=WEAK,
+        reference="sgl-project/sglang#7783",
+    ),
+    Signature(
+        id="native-crash",
+        title="It crashed in native code ({what})",
+        exception=r"Fatal Python error: (?P<what>.+)",
+        cause="A compiled extension crashed; the frames show from where it was called.",
+        remedies=(Remedy("packages", "another version of the package in the last frame"),),
+        strength=WEAK,
+    ),
+    Signature(
+        id="rank-died-natively",
+        title="Rank {rank} died without a word",
+        exception=r"Rank (?P<rank>\d+) scheduler (?:died during initialization \(exit code: (?P<code>-?\d+)\)|is dead)",
+        cause="The scheduler process of rank {rank} ended with {code}. SGLang's hint at the out-of-memory killer counts only "
+        "where the kernel log confirms it.",
+        remedies=(Remedy("manual", "journalctl -k around that time (out of memory, Xid, segfault)"),),
+        strength=SECONDARY,
+    ),
+)

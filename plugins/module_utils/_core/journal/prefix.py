@@ -1,0 +1,165 @@
+# Copyright: (c) 2026, the inferops.sglang maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The prefixes that programs, container tools and `journalctl` put before a line.
+
+Note that this module util is PRIVATE to the collection. It can have breaking changes at any time.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+import time
+from dataclasses import dataclass
+
+_MONTHS = {
+    name: number
+    for number, name in enumerate(
+        ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"), start=1
+    )
+}
+
+# SGLang 0.5: `[2026-11-30 19:30:21 TP1] text`, parts such as DP0 PP0 TP3 EP3 only where their size is above one.
+_SGLANG = re.compile(
+    r"\[(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)(?:[.,](\d{1,6}))?((?: (?:ATTN_|MOE_)?[A-Z]{2}\d+)*)\] ?(.*)",
+    re.DOTALL,
+)
+# torch: `[rank3]: text` and `[rank3]:[E421 04:13:43.42 File.cpp:1] text`
+_TORCH_RANK = re.compile(r"\[rank(\d+)\]: ?(.*)", re.DOTALL)
+# vLLM: `(Worker_TP1 pid=3534) ERROR 10-11 22:28:17 [core.py:842] text`
+_VLLM = re.compile(
+    r"\((\w+?)(?:_((?:TP|DP|PP|EP)\d+(?:_(?:TP|DP|PP|EP)\d+)*))? pid=(\d+)\) ?"
+    r"(?:(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d (?:\[[^\]]*\] ?)?)?(.*)",
+    re.DOTALL,
+)
+_VLLM_BARE = re.compile(
+    r"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d (?:\[[\w./-]+:\d+\] ?)(.*)", re.DOTALL
+)
+# docker compose `name-1  | text`, kubectl --prefix `[pod/x/y] text`
+_COMPOSE = re.compile(r"[\w][\w.-]{0,60} +\| (.*)", re.DOTALL)
+_KUBECTL = re.compile(r"\[pod/[^\]\s]+\] (.*)", re.DOTALL)
+# docker logs -t, CRI: `2026-11-30T19:30:21.123Z stderr F text`
+_RFC3339 = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d) (?:std(?:out|err) [FP] )?(.*)",
+    re.DOTALL,
+)
+_STAMPS = r"""
+    (?P<month>[A-Z][a-z]{2})\ (?P<day>[\ \d]\d)\ (?P<clock>\d\d:\d\d:\d\d(?:\.\d+)?)
+  | (?P<iso>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)
+  | [A-Z][a-z]{2}\ (?P<full>\d{4}-\d\d-\d\d\ \d\d:\d\d:\d\d(?:\.\d+)?)\ [A-Z0-9+-]{1,6}
+  | (?P<unix>\d{9,11}\.\d{1,6})
+  | \[\ *(?P<monotonic>\d+\.\d{6})\]
+"""
+_JOURNALCTL = re.compile(
+    rf"(?:{_STAMPS})\ (?P<host>[\w.:-]+)\ (?P<name>[^\s\[\]]{{1,120}}?)(?:\[(?P<pid>\d+)\])?:(?:\ (?P<text>.*))?$",
+    re.VERBOSE | re.DOTALL,
+)
+_ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:?\d\d)?")
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """What stood before `text`. `stamped` means that a log record begins here."""
+
+    text: str
+    time: float | None = None
+    pid: int | None = None
+    rank: str = ""
+    name: str = ""
+    stamped: bool = False
+
+
+def _epoch(
+    year: int, month: int, day: int, hour: int, minute: int, second: int, fraction: str, zone: str
+) -> float | None:
+    try:
+        seconds = float(calendar.timegm((year, month, day, hour, minute, second)))
+    except (ValueError, OverflowError):
+        return None
+    if fraction:
+        seconds += float("0." + fraction)
+    if zone and zone != "Z":
+        sign = -1 if zone[0] == "-" else 1
+        seconds -= sign * (int(zone[1:3]) * 3600 + int(zone[-2:]) * 60)
+    return seconds
+
+
+def parse_iso(text: str) -> float | None:
+    """Seconds since the epoch of an ISO stamp; without a zone it counts as UTC."""
+    found = _ISO.match(text)
+    if not found:
+        return None
+    numbers = [int(part) for part in found.groups()[:6]]
+    return _epoch(*numbers, found.group(7) or "", found.group(8) or "")  # type: ignore[misc]
+
+
+def split_journalctl(line: str) -> Prefix | None:
+    """Take apart a line of `journalctl` in its short formats (short, -iso, -full, -unix, -monotonic), or None."""
+    found = _JOURNALCTL.match(line)
+    if not found:
+        return None
+    stamp: float | None = None
+    if found.group("month"):
+        month = _MONTHS.get(found.group("month"))
+        if month is None:
+            return None
+        # Syslog stamps carry no year; only differences within one log are used.
+        stamp = parse_iso(f"2000-{month:02d}-{int(found.group('day')):02d} {found.group('clock')}")
+    elif found.group("iso") or found.group("full"):
+        stamp = parse_iso(found.group("iso") or found.group("full"))
+    else:
+        stamp = float(found.group("unix") or found.group("monotonic"))
+    pid = int(found.group("pid")) if found.group("pid") else None
+    return Prefix(found.group("text") or "", stamp, pid, "", found.group("name"))
+
+
+def split_container(line: str) -> Prefix:
+    """Remove what docker, docker compose, kubectl and the container runtimes put before a line."""
+    stamp: float | None = None
+    for pattern in (_KUBECTL, _COMPOSE):
+        found = pattern.match(line)
+        if found:
+            line = found.group(1)
+    found = _RFC3339.match(line)
+    if found:
+        numbers = [int(part) for part in found.groups()[:6]]
+        stamp = _epoch(*numbers, found.group(7) or "", found.group(8))  # type: ignore[misc]
+        line = found.group(9)
+    return Prefix(line, stamp)
+
+
+def split_program(line: str) -> Prefix:
+    """Take apart the prefix of SGLang, torch or vLLM; a line without one comes back whole and not `stamped`."""
+    first = line[:1]
+    if first == "[":
+        found = _SGLANG.match(line)
+        if found:
+            numbers = [int(part) for part in found.groups()[:6]]
+            stamp = _epoch(*numbers, found.group(7) or "", "")  # type: ignore[misc]
+            return Prefix(found.group(9), stamp, None, found.group(8).strip(), "", True)
+        found = _TORCH_RANK.match(line)
+        if found:
+            return Prefix(found.group(2), None, None, "TP" + found.group(1))
+    elif first == "(":
+        found = _VLLM.match(line)
+        if found:
+            rank = (found.group(2) or "").replace("_", " ")
+            return Prefix(found.group(4), None, int(found.group(3)), rank)
+    elif first in "DIWEC":
+        found = _VLLM_BARE.match(line)
+        if found:
+            return Prefix(found.group(1))
+    return Prefix(line)
+
+
+def printable_time(stamp: float | None) -> str:
+    """A stamp as people read it, `2026-11-30 19:41:03.873`, or an empty string."""
+    if stamp is None:
+        return ""
+    whole = int(stamp)
+    try:
+        day = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(whole))
+    except (ValueError, OverflowError, OSError):
+        return ""
+    return f"{day}.{int((stamp - whole) * 1000):03d}"
