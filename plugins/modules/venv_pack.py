@@ -128,7 +128,7 @@ import gzip
 import os
 import platform
 import time
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.inferops.sglang.plugins.module_utils._core.venv import (
@@ -186,8 +186,7 @@ def pack_chunk(module: AnsibleModule) -> dict[str, Any]:
     stream = transfer.Stream(transfer.load_contents(module.params["contents"]))
     target = os.path.join(module.params["exchange"], f"chunk-{module.params['offset']}")
     compression = module.params["compression"]
-    out: IO[bytes] = gzip.open(target, "wb", compresslevel=1) if compression == "gzip" else open(target, "wb")  # type: ignore[assignment]
-    with out:
+    with open_chunk(target, compression) as out:
         transfer.send(stream, module.params["offset"], module.params["length"], paths, out)
     if compression == "zstd":
         module.run_command(
@@ -196,6 +195,13 @@ def pack_chunk(module: AnsibleModule) -> dict[str, Any]:
         target += ".zst"
     host.hand_over(target)
     return {"chunk": target}
+
+
+def open_chunk(path: str, compression: str) -> IO[bytes]:
+    """The file that a chunk is written to; zstd works on it afterwards, as the standard library does not have it."""
+    if compression == "gzip":
+        return cast("IO[bytes]", gzip.open(path, "wb", compresslevel=1))
+    return open(path, "wb")
 
 
 def main() -> None:
