@@ -96,9 +96,9 @@ class Origin(BaseHTTPRequestHandler):
         if fault is None or fault.kind == "no_range":
             try:
                 return self.connection.sendfile(stream, first, length) if length else 0
-            except OSError:
+            except OSError:  # the client has enough; how much it took is where the file stands
                 self.close_connection = True
-                return 0
+                return max(0, stream.tell() - first)
         limit = {"short_body": length // 2, "cut": min(length, fault.after_bytes)}.get(fault.kind, length)
         self.close_connection = self.close_connection or limit < length
         stream.seek(first)

@@ -1,0 +1,70 @@
+# Copyright: (c) 2026, the inferops.sglang maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How aria2c is told to work: the options of the session and of each file.
+
+Every option stands here because its default is wrong for hundreds of gigabytes behind expiring addresses; the
+manual is https://aria2.github.io/manual/en/html/aria2c.html#options.
+
+Note that this module util is PRIVATE to the collection. It can have breaking changes at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+MAX_CONNECTIONS = 16  # aria2's own limit for --max-connection-per-server
+
+
+def session_conf(secret: str, port: int, parallel_files: int, check_certificate: bool, ca_file: str) -> str:
+    """The text of the configuration file; it holds the secret, so it is written with mode 0600.
+
+    Given by --conf-path, it also keeps aria2 from reading a user's own configuration.
+    """
+    options = {
+        "enable-rpc": "true",
+        "rpc-listen-all": "false",
+        "rpc-listen-port": str(port),
+        "rpc-secret": secret,
+        "max-concurrent-downloads": str(parallel_files),
+        # A token must not come from, nor an address go to, places that the operator did not name.
+        "no-netrc": "true",
+        "quiet": "true",
+        "follow-torrent": "false",
+        "follow-metalink": "false",
+        # A finished file is never written twice under another name, a half one is never taken for finished.
+        "auto-file-renaming": "false",
+        "allow-overwrite": "true",
+        "continue": "true",
+        "always-resume": "false",
+        # Without reservation a file that was cut off is rarely as long as a finished one.
+        "file-allocation": "none",
+        "auto-save-interval": "5",
+        "max-download-result": "100000",
+        "disk-cache": "64M",
+        # aria2 tries the same address again a few times; a fresh address and patience are the driver's work.
+        "max-tries": "3",
+        "retry-wait": "2",
+        "connect-timeout": "15",
+        "timeout": "30",
+        "min-split-size": "1M",
+        "check-certificate": "true" if check_certificate else "false",
+    }
+    if ca_file:
+        options["ca-certificate"] = ca_file
+    return "".join(f"{name}={value}\n" for name, value in options.items())
+
+
+def file_options(gid: str, directory: str, path: str, connections: int) -> dict[str, str]:
+    return {
+        "gid": gid,
+        "dir": directory,
+        "out": path,
+        "split": str(connections),
+        "max-connection-per-server": str(connections),
+    }
+
+
+def gid_of(commit: str, path: str) -> str:
+    """The name of one file's download in the session: always the same, so that a later run finds it again."""
+    return hashlib.sha256(f"{commit}\0{path}".encode("utf-8", "surrogateescape")).hexdigest()[:16]

@@ -1,0 +1,49 @@
+# Copyright: (c) 2026, the inferops.sglang maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Digests as the hub states them: sha256 of the content, or the git blob id of a small file.
+
+A digest is written as one string, "sha256:<64 hex>" or "git-sha1:<40 hex>". The git blob id is the SHA-1 of
+"blob <size>", a NUL, and the content (https://git-scm.com/book/en/v2/Git-Internals-Git-Objects).
+
+Note that this module util is PRIVATE to the collection. It can have breaking changes at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Any, BinaryIO
+
+# Large enough that hashlib works without the interpreter's lock almost all the time, so threads run in parallel.
+CHUNK_BYTES = 4 * 1024 * 1024
+_FORM = re.compile(r"(?:sha256:[0-9a-f]{64}|git-sha1:[0-9a-f]{40})\Z")
+
+
+def is_digest(text: str) -> bool:
+    return bool(_FORM.match(text))
+
+
+def digest_of(stream: BinaryIO, kind: str, size_bytes: int) -> str:
+    """Read *stream* to its end and return its digest of *kind* ("sha256" or "git-sha1").
+
+    *size_bytes* is part of a git blob id, so it is announced before the first byte is read.
+    """
+    hasher: Any
+    if kind == "sha256":
+        hasher = hashlib.sha256()
+    elif kind == "git-sha1":
+        hasher = hashlib.sha1(b"blob %d\0" % size_bytes)
+    else:
+        raise ValueError(f"unknown kind of digest {kind!r}")
+    buffer = bytearray(min(CHUNK_BYTES, max(size_bytes, 1)))
+    view = memoryview(buffer)
+    while True:
+        count = stream.readinto(buffer)  # type: ignore[attr-defined]
+        if not count:
+            return f"{kind}:{hasher.hexdigest()}"
+        hasher.update(view[:count])
+
+
+def kind_of(digest: str) -> str:
+    return digest.partition(":")[0]

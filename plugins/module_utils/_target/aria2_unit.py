@@ -1,0 +1,205 @@
+# Copyright: (c) 2026, the inferops.sglang maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""aria2c as a transient systemd unit: it outlives the module, the SSH session and the controller.
+
+The secret stands in a file of mode 0600 in a directory of mode 0700 under /run, so neither argv nor the
+environment shows it, and a reboot removes it together with the process.
+
+Note that this module util is PRIVATE to the collection. It can have breaking changes at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import socket
+import time
+from dataclasses import dataclass
+from typing import Any, Callable, Mapping
+
+from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import (
+    SessionLost,
+    SourceFailed,
+    TransferFailed,
+)
+from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.options import file_options, session_conf
+from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.rpc import Aria2, RpcError, Status
+from ansible_collections.inferops.sglang.plugins.module_utils._target.web import Loopback
+
+RUNTIME_ROOT = "/run/inferops-model-download"
+START_SECONDS = 15.0
+# A run that has not touched its session for this long is dead, and another may take the directory over.
+HEARTBEAT_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    executable: str
+    connections: int
+    parallel_files: int
+    validate_certs: bool
+    ca_path: str
+
+
+class Aria2Unit:
+    """One session for one model directory. *run_command* is AnsibleModule.run_command."""
+
+    def __init__(
+        self, run_command: Callable[..., Any], directory: str, staging: str, purpose: str, settings: Settings
+    ) -> None:
+        identity = hashlib.sha256(os.path.realpath(directory).encode()).hexdigest()[:12]
+        self.unit = f"inferops-model-download-{identity}.service"
+        self._run_command = run_command
+        self._directory = directory
+        self._staging = staging
+        self._purpose = purpose  # repository@commit
+        self._settings = settings
+        self._runtime = os.path.join(RUNTIME_ROOT, identity)
+        self._aria2: Aria2 | None = None
+
+    def attach(self) -> bool:
+        """Find a running session of this very download; True when there is one."""
+        note = self._note()
+        if note.get("purpose") != self._purpose:
+            return False
+        aria2 = Aria2(Loopback(note["port"]), note["secret"])
+        try:
+            aria2.version()
+        except (OSError, RpcError):
+            return False
+        self._aria2 = aria2
+        return True
+
+    def other_purpose(self) -> str | None:
+        """What a living run of another model or revision does in this directory, or None."""
+        note = self._note()
+        alive = time.time() - note.get("beat", 0) < HEARTBEAT_SECONDS
+        return note["purpose"] if note and alive and note["purpose"] != self._purpose else None
+
+    def beat(self) -> None:
+        note = self._note()
+        if note.get("purpose") == self._purpose:
+            self._write("session.json", json.dumps(dict(note, beat=time.time())))
+
+    def downloads(self) -> Mapping[str, Status]:
+        if self._aria2 is None:
+            return {}
+        try:
+            return self._aria2.downloads()
+        except (OSError, RpcError):
+            self._aria2 = None
+            raise SessionLost from None
+
+    def add(self, gid: str, path: str, address: str) -> None:
+        """Hand a file to aria2, starting it where it does not run yet."""
+        if self._aria2 is None:
+            self._start()
+        assert self._aria2 is not None
+        try:
+            self._aria2.add(address, file_options(gid, self._staging, path, self._settings.connections))
+        except RpcError as error:
+            raise SourceFailed(f"aria2c refuses it: {error}") from None
+        except OSError:
+            self._aria2 = None
+            raise SessionLost from None
+
+    def forget(self, gid: str) -> None:
+        self._quietly(lambda aria2: aria2.forget(gid))
+
+    def remove(self, gid: str) -> None:
+        self._quietly(lambda aria2: aria2.remove(gid))
+
+    def stop(self) -> None:
+        """End the session, whatever it was for; control files of unfinished files stay beside them."""
+        self._run_command(["systemctl", "stop", self.unit])
+        shutil.rmtree(self._runtime, ignore_errors=True)
+        self._aria2 = None
+
+    def _quietly(self, call: Callable[[Aria2], None]) -> None:
+        if self._aria2 is None:
+            return
+        try:
+            call(self._aria2)
+        except RpcError:
+            pass  # aria2 has no such download any more, which is what was wanted
+        except OSError:
+            self._aria2 = None
+            raise SessionLost from None
+
+    def _start(self) -> None:
+        self.stop()
+        secret, port = secrets.token_hex(32), _free_port()
+        os.makedirs(self._runtime, mode=0o700)
+        os.chmod(RUNTIME_ROOT, 0o700)
+        settings = self._settings
+        conf = session_conf(secret, port, settings.parallel_files, settings.validate_certs, settings.ca_path)
+        conf_path = self._write("aria2.conf", conf)
+        note = {"purpose": self._purpose, "port": port, "secret": secret, "beat": time.time()}
+        self._write("session.json", json.dumps(note))
+        command = [
+            "systemd-run",
+            "--quiet",
+            "--collect",
+            f"--unit={self.unit}",
+            f"--description=Download of {self._purpose}",
+            # Only messages before the configuration is read can be written, so no address reaches the journal.
+            "--property=StandardOutput=null",
+            "--property=NoNewPrivileges=yes",
+            "--property=ProtectSystem=strict",
+            f"--property=ReadWritePaths={_quoted(os.path.realpath(self._directory))}",
+            "--property=UMask=0077",
+            "--property=Nice=5",
+            "--",
+            settings.executable,
+            f"--conf-path={conf_path}",
+        ]
+        status, _out, err = self._run_command(command)
+        if status != 0:
+            raise TransferFailed(f"systemd does not start aria2c as {self.unit}: {err.strip()}")
+        self._await(Aria2(Loopback(port), secret))
+
+    def _await(self, aria2: Aria2) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            try:
+                aria2.version()
+            except (OSError, RpcError):
+                time.sleep(0.05)
+                continue
+            self._aria2 = aria2
+            return
+        raise TransferFailed(
+            f"aria2c did not answer within {START_SECONDS:.0f} s of its start: see journalctl -u {self.unit}"
+        )
+
+    def _note(self) -> dict[str, Any]:
+        try:
+            with open(os.path.join(self._runtime, "session.json"), encoding="utf-8") as stream:
+                note = json.load(stream)
+            return note if {"purpose", "port", "secret", "beat"} <= set(note) else {}
+        except (OSError, ValueError, TypeError):
+            return {}
+
+    def _write(self, name: str, text: str) -> str:
+        path = os.path.join(self._runtime, name)
+        descriptor = os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        os.replace(path + ".new", path)
+        return path
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _quoted(path: str) -> str:
+    """One word of a systemd setting."""
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -1,0 +1,319 @@
+# Copyright: (c) 2026, the inferops.sglang maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One slice of a model download: pin, survey, transfer, verify, publish.
+
+Note that this module util is PRIVATE to the collection. It can have breaking changes at any time.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Callable, Sequence
+
+from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import (
+    Job,
+    OnDisk,
+    Ports,
+    SourceFailed,
+    Transfer,
+    TransferFailed,
+)
+from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.memory import load_memory
+from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.readable import progress_line, readable_bytes
+from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.client import Hub
+from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.errors import HubError, explain
+from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.manifest import ManifestFile
+from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.digests import digest_of, kind_of
+from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.index import (
+    INDEX_SUFFIX,
+    WeightIndexError,
+    compare_index,
+    parse_index,
+)
+from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.safetensors import (
+    Header,
+    SafetensorsError,
+    read_header,
+)
+from ansible_collections.inferops.sglang.plugins.module_utils._target.aria2_unit import Aria2Unit, Settings
+from ansible_collections.inferops.sglang.plugins.module_utils._target.model_directory import ModelDirectory
+from ansible_collections.inferops.sglang.plugins.module_utils._target.web import Web
+
+# Below this size a second process is not worth its start: the module fetches the file itself.
+SMALL_FILE_BYTES = 16 * 1024 * 1024
+REQUEST_THREADS = 8
+MAX_HASH_THREADS = 16
+WEIGHTS_SUFFIX = ".safetensors"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the task asked for, and what an earlier slice of it left to remember in *resume*."""
+
+    repository: str
+    revision: str
+    path: str
+    endpoint: str
+    token: str
+    include: Sequence[str]
+    exclude: Sequence[str]
+    verify: str
+    slice_seconds: float
+    resume: dict[str, Any]
+
+
+@dataclass
+class Survey:
+    """Where each wanted file stands before anything is done."""
+
+    current: list[ManifestFile] = field(default_factory=list)
+    staged: list[ManifestFile] = field(default_factory=list)
+    unproven: list[ManifestFile] = field(default_factory=list)  # there under its name, to be hashed
+    missing: list[ManifestFile] = field(default_factory=list)
+
+
+class ModelDownload:
+    def __init__(self, wish: Wish, web: Web, run_command: Callable[..., Any], settings: Settings) -> None:
+        self._wish = wish
+        self._web = web
+        self._hub = Hub(web, wish.endpoint, wish.token, time.sleep)
+        self.commit = wish.resume.get("commit") or self._hub.commit_of(wish.repository, wish.revision)
+        self.directory = ModelDirectory(wish.path, self.commit)
+        self.manifest = self.directory.manifest(wish.repository) or self._hub.manifest(wish.repository, self.commit)
+        self.files = self.manifest.select(wish.include, wish.exclude)
+        self.bytes = sum(file.size for file in self.files)
+        self._by_path = {file.path: file for file in self.files}
+        self.resume = dict(wish.resume, commit=self.commit)
+        if wish.verify == "full" and not wish.resume:
+            self.directory.distrust()
+        self.survey = self._survey()
+        self.resume.setdefault("downloaded_bytes", self.bytes_to_fetch())
+        self.resume.setdefault("verified_files", 0)
+        self._in_place = {file.path for file in self.survey.unproven}
+        self.unit = Aria2Unit(
+            run_command, wish.path, self.directory.staging, f"{wish.repository}@{self.commit}", settings
+        )
+        self._deadline = time.time() + wish.slice_seconds if wish.slice_seconds else float("inf")
+        self._counting = threading.Lock()
+        self.progress = ""
+
+    @property
+    def converged(self) -> bool:
+        """Whether nothing is left to do."""
+        return len(self.survey.current) == len(self.files) and self.directory.published_commit() == self.commit
+
+    def bytes_to_fetch(self) -> int:
+        """What still has to come over the network, files that need a look counted as there."""
+        return sum(file.size - self._held_bytes(file) for file in self.survey.missing)
+
+    def check_space(self) -> None:
+        needed, free = self.bytes_to_fetch(), self.directory.free_bytes()
+        if needed > free:
+            raise TransferFailed(
+                f"{self._wish.path} has {readable_bytes(free)} free and the download still needs "
+                f"{readable_bytes(needed)}: free space there or name another path"
+            )
+
+    def advance(self) -> bool:
+        """Work for one slice, with the directory locked; True once every file is verified and published."""
+        other = self.unit.other_purpose()
+        if other:
+            raise TransferFailed(
+                f"Another run is downloading {other} into {self._wish.path} right now: wait for it, "
+                f"or end it with systemctl stop {self.unit.unit}"
+            )
+        self.directory.open_staging(self.manifest)
+        self.unit.attach()
+        self.unit.beat()
+        try:
+            finished = self._transfer()
+        except TransferFailed:
+            self.unit.stop()
+            raise
+        finally:
+            self.directory.save_receipts()
+        if not finished:
+            self.unit.beat()
+            return False
+        self.unit.stop()
+        self.check_structure()
+        if self.directory.publish(self.manifest, self.files):
+            self.resume["changed"] = True
+        return True
+
+    def _transfer(self) -> bool:
+        memory = load_memory(self.resume.get("memory", {}))
+        jobs = [Job(file.path, file.size) for file in self.survey.unproven + self.survey.missing]
+        ready = self.survey.current + self.survey.staged
+        hash_threads = min(MAX_HASH_THREADS, os.cpu_count() or 1)
+        with ThreadPoolExecutor(REQUEST_THREADS) as requests, ThreadPoolExecutor(hash_threads) as hashes:
+            transfer = Transfer(self.commit, jobs, self._ports(requests, hashes), memory)
+            try:
+                finished = transfer.run(self._deadline)
+            except BaseException:
+                self._deadline = 0.0  # the workers end soon instead of finishing their files
+                raise
+        self.resume["memory"] = memory.dump()
+        self.progress = progress_line(
+            sum(file.size for file in ready) + transfer.held_bytes(),
+            self.bytes,
+            transfer.bytes_per_second,
+            len(ready) + len(transfer.verified()),
+            len(self.files),
+        )
+        return finished
+
+    def _survey(self) -> Survey:
+        survey = Survey()
+        for file in self.files:
+            if self.directory.is_final(file):
+                survey.current.append(file)
+            elif self.directory.is_staged(file):
+                survey.staged.append(file)
+            elif self.directory.could_be_final(file):
+                survey.unproven.append(file)
+            else:
+                survey.missing.append(file)
+        return survey
+
+    def _held_bytes(self, file: ManifestFile) -> int:
+        return min(file.size, self.directory.look(file.path).held_bytes)
+
+    def _ports(self, requests: ThreadPoolExecutor, hashes: ThreadPoolExecutor) -> Ports:
+        return Ports(
+            downloads=self.unit.downloads,
+            add=self.unit.add,
+            forget=self.unit.forget,
+            remove=self.unit.remove,
+            look=self._look,
+            discard=self._discard,
+            locate=self._locate,
+            send=self._send,
+            check=self._check_and_count,
+            submit=requests.submit,
+            submit_check=hashes.submit,
+            clock=time.time,
+            sleep=time.sleep,
+        )
+
+    def _look(self, path: str) -> OnDisk:
+        if path in self._in_place:
+            return OnDisk(True, self._by_path[path].size, self._by_path[path].size, False)
+        return self.directory.look(path)
+
+    def _discard(self, path: str) -> None:
+        """Wrong content under the final name stays until the right one replaces it; a partial goes at once."""
+        if path in self._in_place:
+            self._in_place.discard(path)
+            self.resume["downloaded_bytes"] += self._by_path[path].size
+        else:
+            self.directory.discard(path)
+
+    def _locate(self, path: str) -> str | None:
+        file = self._by_path[path]
+        if kind_of(file.digest) == "git-sha1" and file.size <= SMALL_FILE_BYTES:
+            return None
+        try:
+            source = self._hub.resolve(self._wish.repository, self.commit, file)
+        except HubError as error:
+            raise SourceFailed(str(error), not error.retryable, error.wait_seconds) from None
+        # aria2 would pass a token on to wherever a redirect leads, so it never gets one.
+        if source.direct and (self._wish.token or file.size <= SMALL_FILE_BYTES):
+            return None
+        return source.url
+
+    def _send(self, path: str) -> bool:
+        file, wish = self._by_path[path], self._wish
+        url = self._hub.address(wish.repository, self.commit, path)
+        try:
+            with self.directory.receiving(path) as out:
+                status = self._web.save(url, self._hub.headers_for, out, file.size, self._is_late)
+                arrived = out.seek(0, os.SEEK_END)
+        except OSError as error:
+            raise SourceFailed(str(error)) from None
+        if status:
+            refusal = explain(status, {}, wish.endpoint, wish.repository, f"file {path!r}", bool(wish.token))
+            raise SourceFailed(str(refusal), not refusal.retryable, refusal.wait_seconds)
+        if arrived < file.size:
+            if self._is_late():
+                return False
+            raise SourceFailed(f"the connection ended after {arrived} of {file.size} bytes")
+        self.directory.received(path)
+        return True
+
+    def _is_late(self) -> bool:
+        return time.time() >= self._deadline
+
+    def _place(self, path: str) -> str:
+        return self.directory.final(path) if path in self._in_place else self.directory.staged(path)
+
+    def _check_and_count(self, path: str) -> bool:
+        right = self._check(path)
+        with self._counting:
+            self.resume["verified_files"] += right
+        return right
+
+    def _check(self, path: str) -> bool:
+        """Hash one file; with the right digest also look at its structure and write its receipt."""
+        file, place = self._by_path[path], self._place(path)
+        with open(place, "rb") as stream:
+            right = digest_of(stream, kind_of(file.digest), os.fstat(stream.fileno()).st_size) == file.digest
+            if not right:
+                return False
+            # After a power cut a receipt must not speak for bytes that never reached the disk.
+            os.fsync(stream.fileno())
+        if path.endswith(WEIGHTS_SUFFIX):
+            self._header(path, place)
+        self.directory.note_verified(file, place, file.digest)
+        return True
+
+    def _header(self, path: str, place: str) -> Header:
+        with open(place, "rb") as stream:
+
+            def read_at(offset: int, length: int) -> bytes:
+                return os.pread(stream.fileno(), length, offset)
+
+            try:
+                return read_header(read_at, os.fstat(stream.fileno()).st_size)
+            except SafetensorsError as defect:
+                raise TransferFailed(
+                    f"{path} is what {self._wish.repository} has at {self.commit}, but no reader can load it: {defect}. "
+                    "Name another revision"
+                ) from None
+
+    def check_structure(self) -> None:
+        """Every header, and every index against the shards beside it, in both directions; reads no tensor."""
+        tensors = {
+            file.path: self._header(file.path, self._verified_place(file)).tensors
+            for file in self.files
+            if file.path.endswith(WEIGHTS_SUFFIX)
+        }
+        for file in self.files:
+            if file.path.endswith(INDEX_SUFFIX):
+                self._check_index(file, tensors)
+
+    def _check_index(self, index: ManifestFile, tensors: dict[str, tuple[str, ...]]) -> None:
+        folder = index.path[: len(index.path) - len(os.path.basename(index.path))]
+        beside = [file.path for file in self.manifest.files if file.path.startswith(folder)]
+        absent = {path[len(folder) :] for path in beside if path not in self._by_path}
+        shards = {path[len(folder) :]: tensors[path] for path in beside if path in tensors}
+        try:
+            with open(self._verified_place(index), "rb") as stream:
+                defects = compare_index(parse_index(stream.read()), shards, absent)
+        except WeightIndexError as defect:
+            defects = [str(defect)]
+        if defects:
+            more = f" (and {len(defects) - 3} more)" if len(defects) > 3 else ""
+            raise TransferFailed(
+                f"{index.path} of {self._wish.repository} at {self.commit} does not fit its shards: "
+                f"{'; '.join(defects[:3])}{more}. Name another revision"
+            )
+
+    def _verified_place(self, file: ManifestFile) -> str:
+        staged = self.directory.staged(file.path)
+        return staged if os.path.isfile(staged) else self.directory.final(file.path)

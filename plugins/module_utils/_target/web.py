@@ -1,0 +1,131 @@
+# Copyright: (c) 2026, the inferops.sglang maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""HTTP for the core's clients: to a hub through Ansible's own machinery, to aria2 over loopback.
+
+Note that this module util is PRIVATE to the collection. It can have breaking changes at any time.
+"""
+
+from __future__ import annotations
+
+import http.client
+import os
+from typing import Any, BinaryIO, Callable, Mapping
+from urllib.error import HTTPError
+from urllib.parse import urljoin
+
+from ansible.module_utils.urls import ConnectionError as UrlsConnectionError
+from ansible.module_utils.urls import open_url
+from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.client import MAX_REDIRECTS, Response
+
+USER_AGENT = "inferops.sglang"
+TIMEOUT_SECONDS = 30
+MAX_BODY_BYTES = 256 * 1024 * 1024
+CHUNK_BYTES = 256 * 1024
+
+
+class Web:
+    """Requests that follow no redirect and read no .netrc, so that the caller decides where a token goes."""
+
+    def __init__(self, validate_certs: bool, ca_path: str | None) -> None:
+        self._validate_certs = validate_certs
+        self._ca_path = ca_path
+
+    def __call__(self, method: str, url: str, headers: Mapping[str, str]) -> Response:
+        """The transport of the hub client."""
+        answer = self._open(method, url, headers)
+        try:
+            return Response(_status(answer), _headers(answer), answer.read(MAX_BODY_BYTES))
+        except http.client.HTTPException as error:
+            raise OSError(f"the answer broke off: {error!r}") from None
+        finally:
+            answer.close()
+
+    def save(
+        self,
+        url: str,
+        headers_for: Callable[[str], Mapping[str, str]],
+        out: BinaryIO,
+        size: int,
+        stop: Callable[[], bool],
+    ) -> int:
+        """Append what is missing of *size* bytes to *out* until *stop()*; the status of an answer that is not content.
+
+        0 means that all went well. Each address of a chain of redirects gets its own *headers_for(url)*.
+        """
+        for _redirect in range(MAX_REDIRECTS):
+            headers = dict(headers_for(url))
+            have = out.seek(0, os.SEEK_END)
+            if have:
+                headers["Range"] = f"bytes={have}-"
+            answer = self._open("GET", url, headers)
+            try:
+                status = _status(answer)
+                if status in (301, 302, 303, 307, 308):
+                    url = urljoin(url, _headers(answer).get("location", ""))
+                    continue
+                if status == 200:
+                    out.truncate(0)
+                    out.seek(0)
+                elif status != 206:
+                    return status
+                self._copy(answer, out, size, stop)
+                return 0
+            except http.client.HTTPException as error:
+                raise OSError(f"the answer broke off: {error!r}") from None
+            finally:
+                answer.close()
+        return 310
+
+    def _copy(self, answer: Any, out: BinaryIO, size: int, stop: Callable[[], bool]) -> None:
+        while not stop():
+            chunk = answer.read(CHUNK_BYTES)
+            if not chunk:
+                return
+            out.write(chunk)
+            if out.tell() > size:
+                raise OSError(f"more than the {size} bytes of the listing arrived")
+
+    def _open(self, method: str, url: str, headers: Mapping[str, str]) -> Any:
+        try:
+            return open_url(
+                url,
+                method=method,
+                headers=dict(headers),
+                follow_redirects="none",
+                use_netrc=False,
+                timeout=TIMEOUT_SECONDS,
+                validate_certs=self._validate_certs,
+                ca_path=self._ca_path,
+                http_agent=USER_AGENT,
+                decompress=False,
+            )
+        except HTTPError as answer:  # every status from 300 on arrives like this
+            return answer
+        except (UrlsConnectionError, http.client.HTTPException) as error:
+            raise OSError(str(error)) from None
+
+
+class Loopback:
+    """The transport of the aria2 client: POST to 127.0.0.1, past any proxy."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+
+    def __call__(self, body: bytes) -> bytes:
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=10)
+        try:
+            connection.request("POST", "/jsonrpc", body, {"Content-Type": "application/json"})
+            return connection.getresponse().read()
+        except http.client.HTTPException as error:
+            raise OSError(f"aria2c broke off: {error!r}") from None
+        finally:
+            connection.close()
+
+
+def _status(answer: Any) -> int:
+    return int(getattr(answer, "status", None) or answer.code)
+
+
+def _headers(answer: Any) -> dict[str, str]:
+    return {name.lower(): value for name, value in answer.headers.items()}
