@@ -39,10 +39,9 @@ _value:
   type: str
 """
 
-from typing import Any, Callable, Dict
+from typing import Any, Callable
 
 from ansible.errors import AnsibleFilterError
-
 from ansible_collections.inferops.sglang.plugins.module_utils._core.launch.quoting import quote
 
 
@@ -56,5 +55,5 @@ def systemd_quote(value: Any, place: str = "exec") -> str:
 
 
 class FilterModule:
-    def filters(self) -> Dict[str, Callable[..., str]]:
+    def filters(self) -> dict[str, Callable[..., str]]:
         return {"systemd_quote": systemd_quote}

@@ -103,18 +103,20 @@ import hashlib
 import json
 import os
 import time
-from typing import Any, Dict, List, Tuple
+from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-
 from ansible_collections.inferops.sglang.plugins.module_utils._core.launch import arguments as core
 from ansible_collections.inferops.sglang.plugins.module_utils._core.launch.probe import SCRIPT
 
 # What was judged before, by unit file name: the parser is asked again only when the arguments or the installation change.
 RECEIPTS = "/var/lib/inferops/sglang_config"
 
+# Asking must not write bytecode into the venv, and needs no GPU.
+ENVIRONMENT = {"PYTHONDONTWRITEBYTECODE": "1", "SGLANG_USE_CPU_ENGINE": "1"}
 
-def installed(python: str) -> Tuple[str, str]:
+
+def installed(python: str) -> tuple[str, str]:
     """(version, identity of the installation): the dist-info directory's name and when it was written."""
     library = os.path.join(os.path.dirname(os.path.dirname(python)), "lib")
     for interpreter in sorted(os.listdir(library)) if os.path.isdir(library) else []:
@@ -126,7 +128,7 @@ def installed(python: str) -> Tuple[str, str]:
     return "", ""
 
 
-def judge(module: AnsibleModule, requested: Dict[str, core.Value], identity: str) -> core.Plan:
+def judge(module: AnsibleModule, requested: dict[str, core.Value], identity: str) -> core.Plan:
     """The plan for these arguments on this installation: by the parser's remembered answer, or by asking it."""
     receipt = os.path.join(RECEIPTS, os.path.basename(module.params["path"]) + ".json")
     question = hashlib.sha256(json.dumps([identity, requested]).encode()).hexdigest()
@@ -138,19 +140,21 @@ def judge(module: AnsibleModule, requested: Dict[str, core.Value], identity: str
     return plan
 
 
-def remembered(receipt: str, question: str) -> Dict[str, Any]:
+def remembered(receipt: str, question: str) -> dict[str, Any]:
     try:
         with open(receipt, encoding="utf-8") as handle:
             known = json.load(handle)
     except (OSError, ValueError):
         return {}
-    answer: Dict[str, Any] = known.get("answer", {}) if known.get("question") == question else {}
+    answer: dict[str, Any] = known.get("answer", {}) if known.get("question") == question else {}
     return answer
 
 
-def ask(module: AnsibleModule, requested: Dict[str, core.Value]) -> Dict[str, Any]:
+def ask(module: AnsibleModule, requested: dict[str, core.Value]) -> dict[str, Any]:
     python = module.params["python"]
-    status, out, err = module.run_command([python, "-c", SCRIPT], data=json.dumps(requested), environ_update={"SGLANG_USE_CPU_ENGINE": "1"})
+    status, out, err = module.run_command(
+        [python, "-c", SCRIPT], data=json.dumps(requested), environ_update=ENVIRONMENT
+    )
     if status != 0:
         last = (err.strip().splitlines() or ["no output"])[-1]
         module.fail_json(
@@ -158,7 +162,7 @@ def ask(module: AnsibleModule, requested: Dict[str, core.Value]) -> Dict[str, An
             "Repair the venv (role venv_sync proves its imports), or the toolchain it needs.",
             stderr_lines=err.strip().splitlines()[-20:],
         )
-    answer: Dict[str, Any] = json.loads(out)
+    answer: dict[str, Any] = json.loads(out)
     return answer
 
 
@@ -175,12 +179,14 @@ def write(module: AnsibleModule, path: str, text: str, mode: int) -> None:
     module.atomic_move(staged, path)
 
 
-def restart_reasons(module: AnsibleModule) -> List[str]:
+def restart_reasons(module: AnsibleModule) -> list[str]:
     """What is newer than the unit's running main process."""
     if not module.params["unit"]:
         return []
     properties = ["ActiveState", "MainPID", "ExecMainStartTimestampMonotonic", "FragmentPath"]
-    status, out, _err = module.run_command(["systemctl", "show", module.params["unit"], *("--property=" + name for name in properties)])
+    status, out, _err = module.run_command(
+        ["systemctl", "show", module.params["unit"], *("--property=" + name for name in properties)]
+    )
     shown = dict(line.split("=", 1) for line in out.splitlines() if "=" in line)
     if status != 0 or shown.get("ActiveState") != "active" or shown.get("MainPID", "0") == "0":
         return []
@@ -215,7 +221,9 @@ def main() -> None:
     )
     path, python = module.params["path"], module.params["python"]
     if not path.endswith((".yaml", ".yml")):
-        module.fail_json(msg=f"path is {path}, but SGLang reads only config files that end in .yaml or .yml; rename it.")
+        module.fail_json(
+            msg=f"path is {path}, but SGLang reads only config files that end in .yaml or .yml; rename it."
+        )
     secrets = [str(key).lstrip("-").replace("_", "-") for key in module.params["secret_arguments"]]
     version, identity = installed(python)
     try:
@@ -223,12 +231,20 @@ def main() -> None:
         if identity and os.path.exists(python):
             plan = judge(module, requested, identity)
         elif module.check_mode:
-            module.warn(f"SGLang is not installed in the venv of {python} yet, so its parser could not judge the arguments.")
-            plan = core.Plan({key: value if isinstance(value, bool) else value[0] for key, value in requested.items() if value}, [])
+            module.warn(
+                f"SGLang is not installed in the venv of {python} yet, so its parser could not judge the arguments."
+            )
+            plan = core.Plan(
+                {key: value if isinstance(value, bool) else value[0] for key, value in requested.items() if value}, []
+            )
         else:
-            module.fail_json(msg=f"There is no SGLang in the venv of {python}. Sync or install the venv first (role venv_sync).")
+            module.fail_json(
+                msg=f"There is no SGLang in the venv of {python}. Sync or install the venv first (role venv_sync)."
+            )
     except core.ArgumentsError as error:
-        module.fail_json(msg=f"{len(error.problems)} of the server arguments cannot be used. {error}", problems=error.problems)
+        module.fail_json(
+            msg=f"{len(error.problems)} of the server arguments cannot be used. {error}", problems=error.problems
+        )
 
     header = f"Managed by Ansible (inferops.sglang); judged by the parser of SGLang {version or '(not installed yet)'}."
     wanted = core.render(plan.config, header)

@@ -10,7 +10,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from lab import inventory, mirror, network
+from lab import inventory, mirror, network, snapshot
 from lab.machine import Machine, known_machines
 from lab.places import CACHE, lab_directory, lab_number
 from lab.services import HUB
@@ -20,7 +20,7 @@ from lab.shell import LabError
 def up(arguments: argparse.Namespace) -> None:
     """Boot the hosts and start what they need; what runs already is left alone."""
     lab = lab_number()
-    specs = inventory.specs(arguments.inventory, arguments.hosts)
+    specs = inventory.specs(arguments.inventory or [inventory.DEFAULT], arguments.hosts)
     mirror.open_proxy()
     network.open_bridge(lab)
     for spec in specs:
@@ -59,7 +59,7 @@ def main() -> int:
     commands = parser.add_subparsers(required=True)
     command = commands.add_parser("up", help="boot hosts")
     command.add_argument("hosts", nargs="*")
-    command.add_argument("--inventory", type=Path, default=inventory.DEFAULT)
+    command.add_argument("--inventory", type=Path, action="append", help="default: inventories/lab")
     command.add_argument("--hub", action="store_true", help="also start the model hub with the lab's models")
     command.set_defaults(run=up)
     command = commands.add_parser("down", help="remove hosts, or the whole lab")
@@ -68,6 +68,10 @@ def main() -> int:
     command.set_defaults(run=down)
     command = commands.add_parser("status", help="list hosts of all labs")
     command.set_defaults(run=status)
+    command = commands.add_parser("remember", help="take a picture of every file of this lab's hosts")
+    command.set_defaults(run=lambda _arguments: snapshot.remember(lab_number()))
+    command = commands.add_parser("compare", help="fail if a file has changed since the picture was taken")
+    command.set_defaults(run=lambda _arguments: snapshot.compare(lab_number()))
     arguments = parser.parse_args()
     try:
         arguments.run(arguments)

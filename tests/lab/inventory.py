@@ -15,17 +15,18 @@ from lab.shell import LabError, run
 DEFAULT = PROJECT / "inventories" / "lab"
 
 
-def specs(inventory: Path, names: list[str]) -> list[Spec]:
-    """The specs of the named hosts, or of every host of the inventory.
+def specs(inventories: list[Path], names: list[str]) -> list[Spec]:
+    """The specs of the named hosts, or of every host of the inventories.
 
-    lab_host_number becomes the last byte of the address; lab_suite, lab_private and lab_binds
-    are the fields of Spec. A bind's source may start with `cache:`, the lab's cache directory.
+    lab_host_number becomes the last byte of the address; lab_suite, lab_private and lab_artifacts
+    are the fields of Spec.
     """
-    listing = json.loads(run("ansible-inventory", "-i", inventory, "--list", cwd=PROJECT).stdout)
+    sources = [word for path in inventories for word in ("-i", path)]
+    listing = json.loads(run("ansible-inventory", *sources, "--list", cwd=PROJECT).stdout)
     hostvars = listing["_meta"]["hostvars"]
     unknown = [name for name in names if name not in hostvars]
     if unknown:
-        raise LabError(f"{inventory} has no host {unknown[0]}; it has {', '.join(sorted(hostvars))}.")
+        raise LabError(f"The inventory has no host {unknown[0]}; it has {', '.join(sorted(hostvars))}.")
     return [_spec(name, hostvars[name]) for name in names or sorted(hostvars)]
 
 

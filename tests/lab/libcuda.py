@@ -15,7 +15,7 @@ from lab.shell import locked, run
 SOURCE = Path(__file__).with_name("libcuda_stub.c")
 
 
-def build(suite: str) -> Path:
+def build(_suite: str) -> Path:
     """Compile the stub; it needs no C library, so one file serves every suite."""
     path = CACHE / "libcuda-stub" / content_key(SOURCE.read_bytes())
     with locked(path.with_suffix(".lock")):
@@ -23,6 +23,15 @@ def build(suite: str) -> Path:
             staged = path.with_suffix(".new")
             shutil.rmtree(staged, ignore_errors=True)
             staged.mkdir(parents=True)
-            run("gcc", "-shared", "-fPIC", "-nostdlib", "-Wl,-soname,libcuda.so.1", "-o", staged / "libcuda.so.1", SOURCE)
+            run(
+                "gcc",
+                "-shared",
+                "-fPIC",
+                "-nostdlib",
+                "-Wl,-soname,libcuda.so.1",
+                "-o",
+                staged / "libcuda.so.1",
+                SOURCE,
+            )
             os.replace(staged, path)
     return path

@@ -74,7 +74,9 @@ class Machine:
             env={"SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1"},
         )  # fmt: skip
         if not wait_for(self._greets, 60):
-            raise LabError(f"{self.spec.name} did not answer on port 22 within 60 s; its console is in {self.home}/console.log.")
+            raise LabError(
+                f"{self.spec.name} did not answer on port 22 within 60 s; its console is in {self.home}/console.log."
+            )
 
     def power_off(self) -> None:
         """Pull the plug: no shutdown job runs, nothing is flushed by a service."""

@@ -24,7 +24,9 @@ def machine_mirror() -> str:
         origin, label, uri = line.split("|")
         if (origin, label) == ("Debian", "Debian"):
             return uri.rstrip("/")
-    raise LabError("This machine's apt knows no Debian archive. Run `apt-get update` with a Debian mirror configured, then try again.")
+    raise LabError(
+        "This machine's apt knows no Debian archive. Run `apt-get update` with a Debian mirror configured, then try again."
+    )
 
 
 def hosts_mirror() -> str:
@@ -49,7 +51,9 @@ def open_proxy() -> None:
             (_HOME / name).mkdir(exist_ok=True)
         _PROXY.start("/usr/sbin/apt-cacher-ng", "-c", configuration, log=_HOME / "proxy.log")
         if not wait_for(_answers, 15):
-            raise LabError(f"The apt proxy does not answer on {SERVICES_ADDRESS}:{PORT}; its output is in {_HOME}/proxy.log.")
+            raise LabError(
+                f"The apt proxy does not answer on {SERVICES_ADDRESS}:{PORT}; its output is in {_HOME}/proxy.log."
+            )
 
 
 def close_proxy() -> None:

@@ -25,7 +25,9 @@ WRITER = Path(__file__).with_name("write_models.py")
 
 def build() -> Path:
     """The hub's root directory: <organisation>/<model>/<files>."""
-    path = CACHE / "models" / content_key(WRITER.read_bytes(), Path(__file__).read_bytes(), sglang_venv.LOCK.read_bytes())
+    path = (
+        CACHE / "models" / content_key(WRITER.read_bytes(), Path(__file__).read_bytes(), sglang_venv.LOCK.read_bytes())
+    )
     with locked(path.with_suffix(".lock")):
         if not path.exists():
             staged = path.with_suffix(".new")

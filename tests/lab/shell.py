@@ -19,7 +19,9 @@ class LabError(Exception):
     """A sentence for the person at the terminal."""
 
 
-def run(*argv: str | Path, check: bool = True, timeout: float = 1800, **kwargs: object) -> subprocess.CompletedProcess[str]:
+def run(
+    *argv: str | Path, check: bool = True, timeout: float = 1800, **kwargs: object
+) -> subprocess.CompletedProcess[str]:
     """Run a program to its end; a failure carries its last lines."""
     words = [str(word) for word in argv]
     done = subprocess.run(words, text=True, capture_output=True, check=False, timeout=timeout, **kwargs)  # type: ignore[call-overload]

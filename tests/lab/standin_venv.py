@@ -19,7 +19,9 @@ PREFIX = "/opt/sglang/venv"
 
 def build(suite: str) -> Path:
     files = sorted(path for path in SOURCE.rglob("*") if path.is_file() and path.suffix != ".pyc")
-    key = content_key(suite, PREFIX, *(part for path in files for part in (str(path.relative_to(SOURCE)), path.read_bytes())))
+    key = content_key(
+        suite, PREFIX, *(part for path in files for part in (str(path.relative_to(SOURCE)), path.read_bytes()))
+    )
     path = CACHE / "standin-venv" / f"{suite}-{key}"
     with locked(path.with_suffix(".lock")):
         if not path.exists():

@@ -39,9 +39,15 @@ def main(root: Path) -> None:
     gpt2 = GPT2LMHeadModel(GPT2Config(vocab_size=260, n_positions=2048, n_embd=128, n_layer=2, n_head=4, **ids))
     llama = LlamaForCausalLM(
         LlamaConfig(
-            vocab_size=260, hidden_size=128, intermediate_size=256, num_hidden_layers=2, num_attention_heads=4,
-            num_key_value_heads=4, max_position_embeddings=2048, **ids,
-        )  # fmt: skip
+            vocab_size=260,
+            hidden_size=128,
+            intermediate_size=256,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            num_key_value_heads=4,
+            max_position_embeddings=2048,
+            **ids,
+        )
     )
     for name, model in (("tiny-gpt2", gpt2), ("tiny-llama", llama)):
         model.to(torch.bfloat16).save_pretrained(root / name, max_shard_size="300KB")

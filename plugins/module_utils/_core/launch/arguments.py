@@ -15,7 +15,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections import namedtuple
-from typing import Any, Dict, List, Mapping, Union
+from typing import Any, List, Mapping, Union
 
 # What an argument is given: a switch's state, or the words that follow the option.
 Value = Union[bool, List[str]]
@@ -27,24 +27,26 @@ Plan = namedtuple("Plan", ["config", "command_line"])
 class ArgumentsError(ValueError):
     """Every mistake found, one sentence each."""
 
-    def __init__(self, problems: List[str]) -> None:
+    def __init__(self, problems: list[str]) -> None:
         super().__init__(" ".join(problems))
         self.problems = problems
 
 
-def normalise(arguments: Mapping[str, Any]) -> Dict[str, Value]:
+def normalise(arguments: Mapping[str, Any]) -> dict[str, Value]:
     """One spelling for every argument: hyphens, no leading dashes, words as strings; None means not given.
 
     A mapping becomes JSON text, which every SGLang version reads (a YAML mapping only newer ones do).
     """
-    result: Dict[str, Value] = {}
+    result: dict[str, Value] = {}
     problems = []
     for key, value in arguments.items():
         option = str(key).lstrip("-").replace("_", "-")
         if option in result:
             problems.append(f"The argument {option} is given twice, as {key} and in another spelling; keep one.")
         elif option == "config":
-            problems.append("The argument config is the file that is being written; put its content among the arguments.")
+            problems.append(
+                "The argument config is the file that is being written; put its content among the arguments."
+            )
         elif value is not None:
             result[option] = _words(value)
     if problems:
@@ -61,7 +63,7 @@ def _words(value: Any) -> Value:
 
 
 def _word(value: Any) -> str:
-    if isinstance(value, Mapping) or isinstance(value, (list, tuple)):
+    if isinstance(value, (Mapping, list, tuple)):
         return json.dumps(value)
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -74,8 +76,8 @@ def plan(requested: Mapping[str, Value], answer: Mapping[str, Any]) -> Plan:
     SGLang's config file takes switches and valued options; what it refuses there with "Unsupported config
     option" (--x/--no-x pairs and custom actions) goes on the command line.
     """
-    config: Dict[str, Any] = {}
-    command_line: List[str] = []
+    config: dict[str, Any] = {}
+    command_line: list[str] = []
     problems = []
     for key, value in requested.items():
         verdict = answer["arguments"][key]
@@ -100,7 +102,9 @@ def plan(requested: Mapping[str, Value], answer: Mapping[str, Any]) -> Plan:
 def _problem(key: str, value: Value, verdict: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
     version = answer["version"]
     if verdict.get("ambiguous"):
-        return f"{key} is short for several options of SGLang {version}: {', '.join(verdict['ambiguous'])}; write one out."
+        return (
+            f"{key} is short for several options of SGLang {version}: {', '.join(verdict['ambiguous'])}; write one out."
+        )
     if not verdict.get("option"):
         near = difflib.get_close_matches("--" + key, answer["options"], n=1)
         hint = f"did you mean {near[0]}?" if near else "see `python -m sglang.launch_server --help` on the host."
@@ -121,7 +125,7 @@ def render(config: Mapping[str, Any], header: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def redacted(text: str, secrets: List[str]) -> str:
+def redacted(text: str, secrets: list[str]) -> str:
     """The config file's text as a diff may show it."""
     lines = []
     for line in text.splitlines(True):

@@ -15,7 +15,7 @@ from __future__ import annotations
 #    "arguments": {argument: {"option", "kind", "single", "error"} | {"ambiguous": [...]} | {}}}
 # kind is `flag` (store_true), `value`, `toggle` (--x/--no-x) or `other`; the last two are what SGLang's
 # --config merger refuses (sglang/srt/utils/server_args_config_parser.py, 0.5.23).
-SCRIPT = r'''
+SCRIPT = r"""
 import argparse, json, os, sys
 answer_to = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)
@@ -60,4 +60,4 @@ json.dump({
     "options": sorted(known),
     "arguments": {key: verdict(key, value) for key, value in requested.items()},
 }, answer_to)
-'''
+"""
