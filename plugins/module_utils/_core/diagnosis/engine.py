@@ -48,8 +48,8 @@ def diagnose(
     timeline = Timeline()
     timeline.feed(entries)
     ended = read_exit(entries, unit_exit)
-    stop = next((i for i, entry in enumerate(entries) if _is_stop(entry)), len(entries))
-    terminal = next((i for i, entry in enumerate(entries) if _is_terminal(entry)), len(entries))
+    stop = next((i for i, entry in enumerate(entries) if is_stop(entry)), len(entries))
+    terminal = next((i for i, entry in enumerate(entries) if is_terminal(entry)), len(entries))
     events = [event for event in find_events(entries) if event.index < stop]
     failed = _has_failed(ended, events, stop, terminal, len(entries), ending_is_failure)
     matches = Matcher(tuple(signatures), BUILTIN).match(events, entries, stop) if failed else []
@@ -57,11 +57,13 @@ def diagnose(
     return _result(entries, timeline, ended, failed, chosen, matches)
 
 
-def _is_stop(entry: Entry) -> bool:
+def is_stop(entry: Entry) -> bool:
+    """True for a line that tells of an orderly stop, by request or by systemd."""
     return entry.source in (UNIT, SYSTEMD) and bool(STOP.search(entry.text))
 
 
-def _is_terminal(entry: Entry) -> bool:
+def is_terminal(entry: Entry) -> bool:
+    """True for a line after which the service cannot become ready any more."""
     return (entry.source == UNIT and bool(TERMINAL.search(entry.text))) or (
         entry.source == SYSTEMD and bool(_RESTARTS.search(entry.text))
     )

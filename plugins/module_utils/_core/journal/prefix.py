@@ -12,6 +12,7 @@ import calendar
 import re
 import time
 from dataclasses import dataclass
+from typing import Sequence
 
 _MONTHS = {
     name: number
@@ -70,11 +71,10 @@ class Prefix:
     stamped: bool = False
 
 
-def _epoch(
-    year: int, month: int, day: int, hour: int, minute: int, second: int, fraction: str, zone: str
-) -> float | None:
+def _epoch(numbers: Sequence[str], fraction: str, zone: str) -> float | None:
+    """Seconds since the epoch of year, month, day, hour, minute and second as digits."""
     try:
-        seconds = float(calendar.timegm((year, month, day, hour, minute, second)))
+        seconds = float(calendar.timegm(tuple(map(int, numbers))))
     except (ValueError, OverflowError):
         return None
     if fraction:
@@ -90,8 +90,7 @@ def parse_iso(text: str) -> float | None:
     found = _ISO.match(text)
     if not found:
         return None
-    numbers = [int(part) for part in found.groups()[:6]]
-    return _epoch(*numbers, found.group(7) or "", found.group(8) or "")  # type: ignore[misc]
+    return _epoch(found.groups()[:6], found.group(7) or "", found.group(8) or "")
 
 
 def split_journalctl(line: str) -> Prefix | None:
@@ -123,8 +122,7 @@ def split_container(line: str) -> Prefix:
             line = found.group(1)
     found = _RFC3339.match(line)
     if found:
-        numbers = [int(part) for part in found.groups()[:6]]
-        stamp = _epoch(*numbers, found.group(7) or "", found.group(8))  # type: ignore[misc]
+        stamp = _epoch(found.groups()[:6], found.group(7) or "", found.group(8))
         line = found.group(9)
     return Prefix(line, stamp)
 
@@ -135,8 +133,7 @@ def split_program(line: str) -> Prefix:
     if first == "[":
         found = _SGLANG.match(line)
         if found:
-            numbers = [int(part) for part in found.groups()[:6]]
-            stamp = _epoch(*numbers, found.group(7) or "", "")  # type: ignore[misc]
+            stamp = _epoch(found.groups()[:6], found.group(7) or "", "")
             return Prefix(found.group(9), stamp, None, found.group(8).strip(), "", True)
         found = _TORCH_RANK.match(line)
         if found:

@@ -1,0 +1,156 @@
+# Copyright: (c) 2026, the inferops.sglang maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The end of a wait as a result: the facts, and the sentence for people.
+
+Note that this module util is PRIVATE to the collection. It can have breaking changes at any time.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis import report
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.engine import diagnose
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.evidence import show
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.exits import UnitExit
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.model import Signature
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.phases import TITLES
+from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.readiness import (
+    READY,
+    REFUSED,
+    STALLED,
+    TIMEOUT,
+    Wait,
+)
+from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.unit import UnitState
+
+
+def in_check_mode(unit: UnitState, url: str) -> dict[str, Any]:
+    """What would be waited for; nothing is."""
+    state = f"{unit.name} is {unit.active} ({unit.sub})" if unit.exists else f"{unit.name} does not exist yet"
+    return {
+        "changed": False,
+        "ready": False,
+        "finished": True,
+        "msg": f"Would wait until {unit.name} answers two chat completions at {url}; now {state}.",
+    }
+
+
+def not_running(unit: UnitState, wait: Wait, signatures: Sequence[Signature]) -> dict[str, Any]:
+    """Why there is nothing to wait for."""
+    if not unit.exists:
+        how = "is masked" if unit.load == "masked" else "does not exist on this host"
+        return _result(False, f"The unit {unit.name} {how}; nothing can become ready. Check the option unit.")
+    crashed = unit.active == "failed" or unit.sub == "auto-restart" or unit.result != "success"
+    if not crashed:
+        return _result(
+            False,
+            f"{unit.name} is not running ({unit.active}); start it before waiting for it.",
+            invocation=unit.invocation,
+        )
+    return _died(unit, wait, signatures, 0.0)
+
+
+def ended(
+    verdict: str,
+    unit: UnitState,
+    wait: Wait,
+    models: list[str],
+    signatures: Sequence[Signature],
+    now: float,
+    journal_problem: str = "",
+) -> dict[str, Any]:
+    """The result of a wait that is over."""
+    started = next((entry.time for entry in wait.entries if entry.time is not None), wait.started)
+    seconds = round(max(0.0, now - started), 2)
+    if verdict == READY:
+        return _ready(unit, wait, models, seconds, now)
+    if verdict == REFUSED:
+        result = _result(
+            False,
+            f"{unit.name} runs, but it is not usable: {wait.problem}.",
+            phases=wait.timeline.seconds(now),
+            early_warnings=diagnose(wait.entries)["early_warnings"],
+        )
+    elif verdict in (STALLED, TIMEOUT):
+        result = _gave_up(verdict, unit, wait, now)
+    else:
+        result = _died(unit, wait, signatures, seconds)
+    if journal_problem:
+        result["msg"] += f" The journal could not be read: {journal_problem}"
+    return dict(result, seconds=seconds, invocation=wait.invocation)
+
+
+def _result(ready: bool, msg: str, **more: Any) -> dict[str, Any]:
+    return dict({"changed": False, "ready": ready, "finished": True, "msg": msg}, **more)
+
+
+def _ready(unit: UnitState, wait: Wait, models: list[str], seconds: float, now: float) -> dict[str, Any]:
+    return _result(
+        True,
+        f"{unit.name} generates, {seconds:.1f} s after its start.",
+        seconds=seconds,
+        time_to_first_answer=round(wait.good[0].seconds, 3),
+        answer=wait.good[-1].text.strip()[:500],
+        served_models=models,
+        phases=wait.timeline.seconds(now),
+        invocation=wait.invocation,
+        early_warnings=diagnose(wait.entries)["early_warnings"],
+    )
+
+
+def _died(unit: UnitState, wait: Wait, signatures: Sequence[Signature], seconds: float) -> dict[str, Any]:
+    """The unit ended, or printed that it is over. What systemd knows of the end counts only for this invocation."""
+    same = unit.invocation == wait.invocation and not unit.running
+    known = UnitExit(unit.exit_code, unit.exit_status, unit.result) if same else None
+    diagnosis = diagnose(wait.entries, known, signatures, ending_is_failure=same)
+    if diagnosis["failed"]:
+        msg = report.headline(unit.name, diagnosis)
+    else:
+        msg = f"{unit.name} was stopped or restarted while it was {_before_stop(wait)}."
+    return _result(
+        False,
+        msg,
+        diagnosis=diagnosis,
+        readable=report.readable(unit.name, diagnosis) if diagnosis["failed"] else msg,
+        phases=wait.timeline.seconds(),
+        early_warnings=diagnosis["early_warnings"],
+        invocation=wait.invocation,
+        seconds=seconds,
+    )
+
+
+def _before_stop(wait: Wait) -> str:
+    names = [reached.name for reached in wait.timeline.reached if reached.name != "shutdown"]
+    return TITLES[names[-1]] if names else TITLES["startup"]
+
+
+def _gave_up(verdict: str, unit: UnitState, wait: Wait, now: float) -> dict[str, Any]:
+    """Alive, and yet no generation: say where it stands and show its last lines."""
+    phase = wait.timeline.phase
+    where = TITLES[phase] + (f" ({wait.timeline.progress})" if wait.timeline.progress else "")
+    if verdict == STALLED:
+        msg = f"{unit.name} is stuck while {where}: nothing printed and nothing read for {now - wait.changed:.0f} s."
+    else:
+        msg = f"{unit.name} did not generate within {wait.limits.timeout:.0f} s (timeout_seconds); it was {where}."
+    if wait.foreign_port:
+        msg += f" {wait.foreign_port[0].upper()}{wait.foreign_port[1:]}."
+    elif wait.problem:
+        msg += f" The last answer: {wait.problem}."
+    diagnosis = dict(
+        diagnose(wait.entries),
+        failed=True,
+        signature=verdict,
+        title="It hangs" if verdict == STALLED else "It was not ready in time",
+        cause=msg,
+        evidence=[show(entry) for entry in wait.entries if entry.text.strip()][-20:],
+    )
+    return _result(
+        False,
+        msg,
+        diagnosis=diagnosis,
+        readable="\n".join([msg, *("  | " + line for line in diagnosis["evidence"][-10:])]),
+        phases=wait.timeline.seconds(now),
+        early_warnings=diagnosis["early_warnings"],
+    )

@@ -1,0 +1,132 @@
+# Copyright: (c) 2026, the inferops.sglang maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When a wait is over: pure rules over what was seen, with the clock handed in.
+
+Note that this module util is PRIVATE to the collection. It can have breaking changes at any time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.engine import is_stop, is_terminal
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.log import UNIT, Entry
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.phases import TITLES, Timeline
+from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.probe import Answer, judge_text
+from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.unit import UnitState
+
+WAITING, READY, FAILED, STALLED, TIMEOUT, REFUSED = "waiting", "ready", "failed", "stalled", "timeout", "refused"
+SETTLE_SECONDS = 1.5  # after a terminal line: the failing rank may write after its parent's obituary
+NOTICEABLE_BYTES = 1 << 20
+ATTEMPTS = 3  # wrong texts in a row until the answer is judged, not the moment
+
+
+@dataclass(frozen=True)
+class Limits:
+    """All in seconds."""
+
+    timeout: float = 3600.0
+    stall: float = 900.0
+    settle: float = SETTLE_SECONDS
+
+
+@dataclass
+class Wait:
+    """The state of one wait. Everything in `saved()` survives from one slice to the next; the rest is read anew."""
+
+    limits: Limits
+    expect: str = ""
+    started: float = 0.0
+    changed: float = 0.0
+    invocation: str = ""
+    restarts: int = 0
+    wrong: int = 0
+    lines: int = 0
+    bytes_read: int = 0
+    timeline: Timeline = field(default_factory=Timeline)
+    entries: list[Entry] = field(default_factory=list)
+    good: list[Answer] = field(default_factory=list)
+    terminal_at: float | None = None
+    problem: str = ""
+    foreign_port: str = ""
+
+    def saved(self) -> dict[str, Any]:
+        """What the next slice needs."""
+        return {
+            "started": self.started,
+            "changed": self.changed,
+            "invocation": self.invocation,
+            "restarts": self.restarts,
+            "wrong": self.wrong,
+            "lines": self.lines,
+            "bytes_read": self.bytes_read,
+        }
+
+    def resume(self, saved: dict[str, Any]) -> None:
+        """Continue where another slice ended."""
+        self.started, self.changed = float(saved["started"]), float(saved["changed"])
+        self.invocation, self.restarts = str(saved["invocation"]), int(saved["restarts"])
+        self.wrong, self.lines, self.bytes_read = (int(saved[key]) for key in ("wrong", "lines", "bytes_read"))
+
+    def begin(self, unit: UnitState, now: float) -> None:
+        """Bind the wait to the unit's present invocation."""
+        self.started = self.changed = now
+        self.invocation, self.restarts = unit.invocation, unit.restarts
+
+    def see_lines(self, lines: list[Entry], now: float) -> None:
+        """Take new lines of the invocation's journal."""
+        self.entries.extend(lines)
+        self.timeline.feed(lines)
+        count = sum(1 for line in self.entries if line.source == UNIT) if lines else 0
+        if count > self.lines:  # a new slice reads the old lines again, which is no news
+            self.lines, self.changed = count, now
+        if self.terminal_at is None and any(is_terminal(line) or is_stop(line) for line in lines):
+            self.terminal_at = now
+
+    def see_reading(self, total: int, now: float) -> None:
+        """The service prints nothing while it reads weights: what it has read (bytes) shows that it works."""
+        if total - self.bytes_read > NOTICEABLE_BYTES:
+            self.bytes_read, self.changed = total, now
+
+    def see_unit(self, unit: UnitState, now: float) -> None:
+        """Take a look at the unit: anything but this invocation running on is the end of it."""
+        lost = unit.invocation != self.invocation or unit.restarts != self.restarts or not unit.running
+        if lost and self.terminal_at is None:
+            self.terminal_at = now
+
+    def see_answer(self, answer: Answer, now: float) -> None:
+        """Take the result of one generation."""
+        self.changed = now
+        self.problem = answer.problem or judge_text(answer.text, self.expect)
+        if self.problem:
+            self.good.clear()
+            self.wrong += 0 if answer.problem and not answer.final else 1
+        else:
+            self.good.append(answer)
+
+    def verdict(self, now: float) -> str:
+        """The state of the wait at this moment."""
+        if self.terminal_at is not None:
+            return FAILED if now - self.terminal_at >= self.limits.settle else WAITING
+        if len(self.good) >= 2:
+            return READY
+        if self.wrong >= ATTEMPTS:
+            return REFUSED
+        if now - self.started >= self.limits.timeout:
+            return TIMEOUT
+        if now - self.changed >= self.limits.stall:
+            return STALLED
+        return WAITING
+
+    def progress(self, now: float) -> str:
+        """What a person wants to know meanwhile: `loading weights 26/64  41 s`."""
+        words = [TITLES[self.timeline.phase]]
+        if self.timeline.progress:
+            words.append(self.timeline.progress + (" shards" if self.timeline.phase == "weight_load" else ""))
+        if self.foreign_port:
+            words = [self.foreign_port]
+        elif self.problem and self.timeline.phase in ("warmup", "serving"):
+            words.append(f"({self.problem})")
+        return " ".join(words) + f"  {now - self.started:.0f} s"

@@ -1,0 +1,381 @@
+# Copyright: (c) 2026, the inferops.sglang maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: endpoint_ready
+short_description: Wait until an SGLang service really generates, or say what died and why
+version_added: "0.1.0"
+description:
+  - Follows the journal of the unit's present invocation and asks the server for a real chat completion, both at once.
+  - The service is ready when the listening socket belongs to the unit's own processes, two generations with the same
+    prompt gave readable text, and the unit was not restarted meanwhile. C(active), an open port, C(/health) and the line
+    "fired up and ready to roll" are no proof and are not taken for one.
+  - Ends at once when the unit dies, is stopped or restarted, or when the program prints that it is over while systemd
+    still calls it active. Then it reads on for a moment, diagnoses the whole invocation and fails with the exception, the
+    rank, the lines that matter, and what to change.
+  - Needs permission to read the journal and the unit's processes, so use C(become).
+author:
+  - The inferops.sglang maintainers (@inferops)
+attributes:
+  check_mode:
+    description: Can run in check mode and return a result without changing anything.
+    support: full
+    details:
+      - One look and no waiting; the message says what would be waited for, also where the unit does not exist yet.
+  diff_mode:
+    description: Will return details on what has changed, or what would change, in check mode.
+    support: none
+    details:
+      - It changes nothing.
+  idempotent:
+    description: When run twice in a row with the same arguments, the second run reports no change.
+    support: full
+    details:
+      - It never reports a change. Two or more requests are sent to the server on every run.
+  platform:
+    description: Target operating systems that can be operated against.
+    support: full
+    platforms: posix
+    details:
+      - Linux with systemd and Python 3.8 or newer, standard library only.
+options:
+  unit:
+    description:
+      - The systemd unit that runs the server.
+    type: str
+    required: true
+  url:
+    description:
+      - Where the server listens, as seen from the target itself. Proxies are never used.
+    type: str
+    default: http://127.0.0.1:30001
+  model:
+    description:
+      - The name under which the server must serve its model (C(served-model-name)). Without it any name is accepted.
+    type: str
+  api_key:
+    description:
+      - The server's API key. Sent as a bearer token, never shown.
+    type: str
+  api_key_file:
+    description:
+      - A file on the target whose content is the API key. So the key never travels in the task.
+    type: path
+  validate_certs:
+    description:
+      - Whether the certificate of an C(https) URL is checked.
+    type: bool
+    default: true
+  prompt:
+    description:
+      - What is asked, twice.
+    type: str
+    default: Say OK.
+  expect:
+    description:
+      - A regular expression that the answer must match. Without it any readable text will do.
+    type: str
+  timeout_seconds:
+    description:
+      - When to give up. Loading 590 GB of weights and compiling kernels for the first time can take most of an hour.
+    type: int
+    default: 3600
+  stall_seconds:
+    description:
+      - How long the service may print nothing and read nothing before it counts as stuck.
+    type: int
+    default: 900
+  request_timeout_seconds:
+    description:
+      - How long one generation may take. The first one may have to compile kernels.
+    type: int
+    default: 120
+  signatures:
+    description:
+      - Failures of your own to recognise. They win over the ones that the collection knows.
+      - Patterns are regular expressions, searched anywhere, case ignored.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      id:
+        description: A short name for the failure.
+        type: str
+        required: true
+      title:
+        description: The failure in a few words.
+        type: str
+      cause:
+        description: Why it happens. Named groups of the pattern may be used as C({name}).
+        type: str
+      exception:
+        description: Pattern on C(Type: message) of an exception and on what it printed below.
+        type: str
+      frames:
+        description: Pattern that the traceback's frames must match as well.
+        type: str
+      line:
+        description: Pattern on any single line.
+        type: str
+      nearby:
+        description: Pattern that some other line of the log must match as well.
+        type: str
+      remedies:
+        description: What to change, best first.
+        type: list
+        elements: dict
+        default: []
+        suboptions:
+          kind:
+            description: What is changed.
+            type: str
+            choices: [server_args, environment, packages, host, model, manual]
+            default: manual
+          value:
+            description: The change itself.
+            type: str
+            required: true
+          unattended:
+            description: Whether a machine may do it without asking.
+            type: bool
+            default: false
+  slice_seconds:
+    description:
+      - Return after about this long with RV(finished=false) and RV(resume), so that progress can be shown; C(0) waits until
+        the end in one go.
+      - The action plugin of the same name sets it and calls again; playbooks do not need it.
+    type: int
+    default: 0
+  resume:
+    description:
+      - The RV(resume) value of the previous slice.
+    type: str
+seealso:
+  - module: inferops.sglang.unit_failure_info
+"""
+
+EXAMPLES = r"""
+- name: Wait until the endpoint generates
+  inferops.sglang.endpoint_ready:
+    unit: sglang.service
+    url: http://127.0.0.1:30001
+    model: kimi-k2.6
+  become: true
+
+- name: Ask something with an answer that can be checked
+  inferops.sglang.endpoint_ready:
+    unit: sglang.service
+    prompt: What is 2+2? Answer with one digit.
+    expect: "4"
+    api_key_file: /etc/sglang/api-key
+  become: true
+"""
+
+RETURN = r"""
+ready:
+  description: Whether the service generates.
+  returned: always
+  type: bool
+finished:
+  description: False where only a slice of the wait is over.
+  returned: always
+  type: bool
+msg:
+  description: One readable paragraph; on failure what died, when, why, and the first thing to change.
+  returned: always
+  type: str
+answer:
+  description: The text of the last generation, at most 500 characters.
+  returned: when ready
+  type: str
+served_models:
+  description: The names under C(/v1/models).
+  returned: when ready
+  type: list
+  elements: str
+seconds:
+  description: From the unit's start to this result.
+  returned: when finished
+  type: float
+time_to_first_answer:
+  description: Seconds that the first good generation took.
+  returned: when ready
+  type: float
+phases:
+  description:
+    - The phases of the start in order, each with C(name), C(title) and C(seconds).
+  returned: when finished
+  type: list
+  elements: dict
+  sample: [{name: weight_load, title: loading weights, seconds: 41.2}]
+invocation:
+  description: The unit's invocation ID.
+  returned: when finished
+  type: str
+early_warnings:
+  description: Lines that are harmless by themselves and worth knowing, each with C(line) and C(meaning).
+  returned: when finished
+  type: list
+  elements: dict
+diagnosis:
+  description: What died and why; the shape is that of RV(inferops.sglang.unit_failure_info#module:diagnosis).
+  returned: on failure
+  type: dict
+readable:
+  description: The diagnosis for people, with every remedy and about ten lines of evidence.
+  returned: on failure
+  type: str
+progress:
+  description: How far the start has come.
+  returned: when not finished
+  type: str
+  sample: loading weights 26/64 shards  41 s
+phase:
+  description: The name of the present phase.
+  returned: when not finished
+  type: str
+resume:
+  description: Opaque; for the next slice.
+  returned: when not finished
+  type: str
+"""
+
+import json
+import re
+import time
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.custom import user_signatures
+from ansible_collections.inferops.sglang.plugins.module_utils._core.serving import outcome, probe
+from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.host import Host, Journal
+from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.readiness import WAITING, Limits, Wait
+from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.watch import Question, watch
+
+REMEDY = {
+    "kind": {
+        "type": "str",
+        "choices": ["server_args", "environment", "packages", "host", "model", "manual"],
+        "default": "manual",
+    },
+    "value": {"type": "str", "required": True},
+    "unattended": {"type": "bool", "default": False},
+}
+SIGNATURE = {
+    "id": {"type": "str", "required": True},
+    **{key: {"type": "str"} for key in ("title", "cause", "exception", "frames", "line", "nearby")},
+    "remedies": {"type": "list", "elements": "dict", "default": [], "options": REMEDY},
+}
+ARGUMENTS = {
+    "unit": {"type": "str", "required": True},
+    "url": {"type": "str", "default": "http://127.0.0.1:30001"},
+    "model": {"type": "str"},
+    "api_key": {"type": "str", "no_log": True},
+    "api_key_file": {"type": "path", "no_log": False},
+    "validate_certs": {"type": "bool", "default": True},
+    "prompt": {"type": "str", "default": "Say OK."},
+    "expect": {"type": "str"},
+    "timeout_seconds": {"type": "int", "default": 3600},
+    "stall_seconds": {"type": "int", "default": 900},
+    "request_timeout_seconds": {"type": "int", "default": 120},
+    "signatures": {"type": "list", "elements": "dict", "default": [], "options": SIGNATURE},
+    "slice_seconds": {"type": "int", "default": 0},
+    "resume": {"type": "str", "no_log": False},
+}
+
+
+def check(module: AnsibleModule) -> tuple:
+    """Refuse bad input before anything is asked; returns the user's signatures."""
+    problem = probe.check_url(module.params["url"])
+    if problem:
+        module.fail_json(msg=problem, ready=False, finished=True)
+    try:
+        re.compile(module.params["expect"] or "")
+    except re.error as error:
+        module.fail_json(
+            msg=f"expect is {module.params['expect']!r}, which is no regular expression ({error})",
+            ready=False,
+            finished=True,
+        )
+    for name in ("timeout_seconds", "stall_seconds", "request_timeout_seconds"):
+        if module.params[name] < 1:
+            module.fail_json(msg=f"{name} is {module.params[name]}; it must be at least 1", ready=False, finished=True)
+    try:
+        return user_signatures(module.params["signatures"])
+    except ValueError as error:
+        return module.fail_json(msg=str(error), ready=False, finished=True)
+
+
+def read_key(module: AnsibleModule) -> str:
+    """The API key, from the option or from its file; it is kept out of every result."""
+    key = module.params["api_key"] or ""
+    if module.params["api_key_file"]:
+        try:
+            with open(module.params["api_key_file"], encoding="utf-8") as handle:
+                key = handle.read().strip()
+        except (OSError, UnicodeDecodeError) as error:
+            module.fail_json(
+                msg=f"api_key_file is {module.params['api_key_file']}, which cannot be read: {error}",
+                ready=False,
+                finished=True,
+            )
+        module.no_log_values.add(key)
+    return key
+
+
+def main() -> None:
+    """Look, wait, and hand back the verdict."""
+    module = AnsibleModule(
+        argument_spec=ARGUMENTS, supports_check_mode=True, mutually_exclusive=[("api_key", "api_key_file")]
+    )
+    signatures = check(module)
+    params = module.params
+
+    def run(argv: list) -> Any:
+        environment = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "SYSTEMD_COLORS": "0"}
+        return module.run_command(argv, environ_update=environment, errors="surrogate_then_replace")
+
+    host = Host(run, params["unit"], probe.port_of(params["url"]))
+    unit = host.unit()
+    if module.check_mode:
+        module.exit_json(**outcome.in_check_mode(unit, params["url"]))
+
+    wait = Wait(Limits(params["timeout_seconds"], params["stall_seconds"]), params["expect"] or "")
+    if params["resume"]:
+        try:
+            wait.resume(json.loads(params["resume"]))
+        except (ValueError, KeyError, TypeError):
+            module.fail_json(
+                msg="resume is not a value that this module returned; leave it out", ready=False, finished=True
+            )
+    else:
+        wait.begin(unit, time.time())
+    journal = Journal(run, wait.invocation, unit.since)
+    if not params["resume"] and not unit.running:
+        wait.see_lines(journal.read(), time.time())
+        module.fail_json(**outcome.not_running(unit, wait, signatures))
+
+    endpoint = probe.Endpoint(params["url"], read_key(module), params["validate_certs"])
+    question = Question(endpoint, params["prompt"], params["model"] or "", params["request_timeout_seconds"])
+    verdict, unit, prober = watch(wait, host, journal, question, params["slice_seconds"])
+    if verdict == WAITING:
+        module.exit_json(
+            changed=False,
+            ready=False,
+            finished=False,
+            msg=wait.progress(time.time()),
+            progress=wait.progress(time.time()),
+            phase=wait.timeline.phase,
+            resume=json.dumps(wait.saved()),
+        )
+    result = outcome.ended(verdict, unit, wait, prober.models, signatures, time.time(), journal.problem)
+    if result["ready"]:
+        module.exit_json(**result)
+    module.fail_json(**result)
+
+
+if __name__ == "__main__":
+    main()
