@@ -44,6 +44,5 @@ class ActionModule(ActionBase):
         result.update(answer)
         if show and not answer.get("failed") and answer.get("ready"):
             show.line(f"ready  {answer.get('seconds', 0):.0f} s", force=True)
-        if answer.get("failed") and answer.get("readable"):
-            result["msg"] = answer["readable"]
+        result["msg"] = result.pop("readable", result.get("msg", ""))  # people read this; one copy is enough
         return result

@@ -211,7 +211,7 @@ phases:
   type: list
   elements: dict
   sample: [{name: weight_load, title: loading weights, seconds: 41.2}]
-invocation:
+invocation_id:
   description: The unit's invocation ID.
   returned: when finished
   type: str
@@ -225,8 +225,9 @@ diagnosis:
   returned: on failure
   type: dict
 readable:
-  description: The diagnosis for people, with every remedy and about ten lines of evidence.
-  returned: on failure
+  description:
+    - The diagnosis for people, with every remedy and about ten lines of evidence. The action plugin moves it to RV(msg).
+  returned: on failure, by the module alone
   type: str
 progress:
   description: How far the start has come.

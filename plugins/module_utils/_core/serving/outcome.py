@@ -47,7 +47,7 @@ def not_running(unit: UnitState, wait: Wait, signatures: Sequence[Signature]) ->
         return _result(
             False,
             f"{unit.name} is not running ({unit.active}); start it before waiting for it.",
-            invocation=unit.invocation,
+            invocation_id=unit.invocation,
         )
     return _died(unit, wait, signatures, 0.0)
 
@@ -79,7 +79,7 @@ def ended(
         result = _died(unit, wait, signatures, seconds)
     if journal_problem:
         result["msg"] += f" The journal could not be read: {journal_problem}"
-    return dict(result, seconds=seconds, invocation=wait.invocation)
+    return dict(result, seconds=seconds, invocation_id=wait.invocation)
 
 
 def _result(ready: bool, msg: str, **more: Any) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def _ready(unit: UnitState, wait: Wait, models: list[str], seconds: float, now: 
         answer=wait.good[-1].text.strip()[:500],
         served_models=models,
         phases=wait.timeline.seconds(now),
-        invocation=wait.invocation,
+        invocation_id=wait.invocation,
         early_warnings=diagnose(wait.entries)["early_warnings"],
     )
 
@@ -116,7 +116,7 @@ def _died(unit: UnitState, wait: Wait, signatures: Sequence[Signature], seconds:
         readable=report.readable(unit.name, diagnosis) if diagnosis["failed"] else msg,
         phases=wait.timeline.seconds(),
         early_warnings=diagnosis["early_warnings"],
-        invocation=wait.invocation,
+        invocation_id=wait.invocation,
         seconds=seconds,
     )
 

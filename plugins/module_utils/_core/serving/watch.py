@@ -61,9 +61,9 @@ class Prober:
 
     def _ask(self, warm: bool) -> None:
         question = self._question
+        if not warm and probe.still_warming_up(question.endpoint, 2.0):
+            return
         try:
-            if not warm and probe.still_warming_up(question.endpoint, 2.0):
-                return
             if not self.models:
                 self.models = probe.served_models(question.endpoint, 5.0)
             if question.model and self.models and question.model not in self.models:
