@@ -268,8 +268,6 @@ def plan(module: AnsibleModule) -> ModelDownload:
 
 def work(module: AnsibleModule, download: ModelDownload, result: dict[str, Any]) -> None:
     """Do one slice; fills *result* in."""
-    if not module.params["resume"]:
-        download.check_space()
     if download.survey.missing:
         find_executable(module)
     os.makedirs(module.params["path"], exist_ok=True)
@@ -289,6 +287,9 @@ def run(module: AnsibleModule) -> dict[str, Any]:
     result: dict[str, Any] = {"changed": not download.converged, "finished": True}
     if params["verify"] != "receipts" and download.converged:
         download.check_structure()
+    if not params["resume"]:
+        download.check_space()
+        download.check_access()
     if module._diff:
         result["diff"] = difference(download)
     if not download.converged and not module.check_mode:

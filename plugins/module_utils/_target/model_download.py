@@ -26,7 +26,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.memory import load_memory
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.readable import progress_line, readable_bytes
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.client import Hub
-from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.errors import HubError, explain
+from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.errors import HubError
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.manifest import ManifestFile
 from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.digests import digest_of, kind_of
 from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.index import (
@@ -118,6 +118,11 @@ class ModelDownload:
                 f"{self._wish.path} has {readable_bytes(free)} free and the download still needs "
                 f"{readable_bytes(needed)}: free space there or name another path"
             )
+
+    def check_access(self) -> None:
+        """Ask for one file, because the listing of a gated repository is public and its files are not."""
+        if self.survey.missing:
+            self._hub.resolve(self._wish.repository, self.commit, self.survey.missing[0])
 
     def advance(self) -> bool:
         """Work for one slice, with the directory locked; True once every file is verified and published."""
@@ -221,7 +226,7 @@ class ModelDownload:
         try:
             source = self._hub.resolve(self._wish.repository, self.commit, file)
         except HubError as error:
-            raise SourceFailed(str(error), not error.retryable, error.wait_seconds) from None
+            raise _as_source_failure(error) from None
         # aria2 would pass a token on to wherever a redirect leads, so it never gets one.
         if source.direct and (self._wish.token or file.size <= SMALL_FILE_BYTES):
             return None
@@ -232,13 +237,12 @@ class ModelDownload:
         url = self._hub.address(wish.repository, self.commit, path)
         try:
             with self.directory.receiving(path) as out:
-                status = self._web.save(url, self._hub.headers_for, out, file.size, self._is_late)
+                refusal = self._web.save(url, self._hub.headers_for, out, file.size, self._is_late)
                 arrived = out.seek(0, os.SEEK_END)
         except OSError as error:
             raise SourceFailed(str(error)) from None
-        if status:
-            refusal = explain(status, {}, wish.endpoint, wish.repository, f"file {path!r}", bool(wish.token))
-            raise SourceFailed(str(refusal), not refusal.retryable, refusal.wait_seconds)
+        if refusal:
+            raise _as_source_failure(self._hub.explain(refusal, wish.repository, f"file {path!r}"))
         if arrived < file.size:
             if self._is_late():
                 return False
@@ -317,3 +321,7 @@ class ModelDownload:
     def _verified_place(self, file: ManifestFile) -> str:
         staged = self.directory.staged(file.path)
         return staged if os.path.isfile(staged) else self.directory.final(file.path)
+
+
+def _as_source_failure(error: HubError) -> SourceFailed:
+    return SourceFailed(str(error), not error.retryable, error.wait_seconds)

@@ -48,10 +48,10 @@ class Web:
         out: BinaryIO,
         size: int,
         stop: Callable[[], bool],
-    ) -> int:
-        """Append what is missing of *size* bytes to *out* until *stop()*; the status of an answer that is not content.
+    ) -> Response | None:
+        """Append what is missing of *size* bytes to *out*, until *stop()*; returns an answer that is not content.
 
-        0 means that all went well. Each address of a chain of redirects gets its own *headers_for(url)*.
+        Each address of a chain of redirects gets its own *headers_for(url)*.
         """
         for _redirect in range(MAX_REDIRECTS):
             headers = dict(headers_for(url))
@@ -68,14 +68,14 @@ class Web:
                     out.truncate(0)
                     out.seek(0)
                 elif status != 206:
-                    return status
+                    return Response(status, _headers(answer), b"")
                 self._copy(answer, out, size, stop)
-                return 0
+                return None
             except http.client.HTTPException as error:
                 raise OSError(f"the answer broke off: {error!r}") from None
             finally:
                 answer.close()
-        return 310
+        raise OSError("the redirects do not end")
 
     def _copy(self, answer: Any, out: BinaryIO, size: int, stop: Callable[[], bool]) -> None:
         while not stop():

@@ -104,7 +104,7 @@ class Hub:
             if response.status < 300:
                 return Source(url, True)
             if response.status not in (301, 302, 303, 307, 308) or "location" not in response.headers:
-                raise self._explain(response, repository, what)
+                raise self.explain(response, repository, what)
             url = urljoin(url, response.headers["location"])
             if not self._is_hub(url):
                 return Source(url, False)
@@ -137,7 +137,7 @@ class Hub:
             try:
                 response = self._ask("GET", url, repository, what)
                 if response.status != 200:
-                    raise self._explain(response, repository, what)
+                    raise self.explain(response, repository, what)
                 return json.loads(response.body.decode("utf-8")), response.headers
             except HubError as error:
                 wait = error.wait_seconds or 2.0 ** (attempt - 1)
@@ -157,7 +157,8 @@ class Hub:
             message = f"{self._endpoint} did not answer the request for {what} of {repository}: {error}"
             raise HubError(message, retryable=True) from None
 
-    def _explain(self, response: Response, repository: str, what: str) -> HubError:
+    def explain(self, response: Response, repository: str, what: str) -> HubError:
+        """What an answer that is not the thing asked for means."""
         return explain(response.status, response.headers, self._endpoint, repository, what, bool(self._token))
 
     def _compare(self, headers: Mapping[str, str], repository: str, commit: str, file: ManifestFile) -> None:
