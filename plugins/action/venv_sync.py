@@ -73,6 +73,8 @@ class ActionModule(ActionBase):
         tree = self._listed(reference)
         if self._plan(target, identity=tree["identity"])["same"]:
             return self._unchanged(target, tree)
+        for side in (reference, target):
+            side.prepare_bulk()
         with tempfile.TemporaryDirectory(prefix="venv-sync-") as workshop:
             manifest = os.path.join(workshop, "manifest.json.gz")
             reference.fetch(tree["manifest"], manifest)
