@@ -20,6 +20,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.ev
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.exits import UnitExit, read_exit
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.matching import Match, Matcher
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.model import Event, Signature
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.model_imports import with_ignored_import
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.noise import (
     EARLY_WARNINGS,
     SECONDARY,
@@ -53,7 +54,7 @@ def diagnose(
     events = [event for event in find_events(entries) if event.index < stop]
     failed = _has_failed(ended, events, stop, terminal, len(entries), ending_is_failure)
     matches = Matcher(tuple(signatures), BUILTIN).match(events, entries, stop) if failed else []
-    chosen = matches[0] if matches else None
+    chosen = with_ignored_import(matches[0], entries) if matches else None
     return _result(entries, timeline, ended, failed, chosen, matches)
 
 

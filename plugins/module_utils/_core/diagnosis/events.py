@@ -123,11 +123,13 @@ def _of_line(index: int, entry: Entry, entries: list[Entry]) -> Event | None:
     found = _TERMINATE.search(text)
     if found:
         what = next((m.group(1) for m in map(_WHAT.match, _following(index, entry, entries, 3)) if m), "")
-        return Event(index, "native", found.group(1), what, "", (), entry.rank, entry.pid, index + 1)
+        rank, pid = _obituary(index, entry, entries)
+        return Event(index, "native", found.group(1), what, "", (), rank, pid, index + 1)
     found = _FATAL_PYTHON.search(text)
     if found:
         frames, last = _dump(index, entry, entries)
-        return Event(index, "native", "Fatal Python error", found.group(1), "", frames, entry.rank, entry.pid, last)
+        rank, pid = _obituary(last, entry, entries)
+        return Event(index, "native", "Fatal Python error", found.group(1), "", frames, rank, pid, last)
     if _COMPILER.search(text):
         return Event(index, "compiler", "", text.strip(), "", (), entry.rank, entry.pid, index)
     found = _PLAIN_FATAL.search(text)
@@ -148,6 +150,15 @@ def _of_line(index: int, entry: Entry, entries: list[Entry]) -> Event | None:
 def _rank(process_name: str) -> str:
     number = re.search(r"scheduler_(\d+)", process_name)
     return f"TP{number.group(1)}" if number else ""
+
+
+def _obituary(index: int, entry: Entry, entries: list[Entry]) -> tuple[str, int | None]:
+    """Rank and process of a native crash: its own lines name neither, but the parent's line about it does."""
+    for other in entries[index : index + 60]:
+        found = _NATIVE.search(other.text)
+        if found and (entry.pid is None or entry.pid == int(found.group(2))):
+            return entry.rank or _rank(found.group(1)), int(found.group(2))
+    return entry.rank, entry.pid
 
 
 def _following(index: int, entry: Entry, entries: list[Entry], count: int) -> list[str]:

@@ -180,16 +180,15 @@ def _unknown(event: Event, entries: list[Entry]) -> Match:
 
 
 def _cause_line(event: Event, name: str, message: str, entries: list[Entry], matched: str) -> str:
-    """The line of the log that states the cause, word for word."""
+    """The line of the log that states the cause, word for word: the one that matched, or the exception's first."""
     if event.kind != "traceback":
         return entries[event.index].text.strip()
-    first = matched.split("\n", 1)[0].strip()
-    for index in range(event.index, min(event.last + 1, len(entries))):
-        text = entries[index].text.strip()
-        if name and text.startswith(name) and (not message or message in text or text == f"{name}:"):
-            if message and message not in text and first:
-                return next(
-                    (e.text.strip() for e in entries[index : event.last + 1] if first and first in e.text), message
-                )
-            return text
+    stream = entries[event.index].stream
+    block = [e.text.strip() for e in entries[event.index : event.last + 1] if e.stream == stream]
+    parts = [part.strip() for part in matched.split("\n") if len(part.strip()) > 8]
+    # A match on the exception itself also matches the source line that raised it; the exception stands last.
+    for wanted in (parts[-1] if parts else "", f"{name}: {message}", f"{name}:", name):
+        found = next((line for line in reversed(block) if wanted and wanted in line), "")
+        if found:
+            return found
     return f"{name}: {message}" if name else message

@@ -31,7 +31,12 @@ def what(diagnosis: dict[str, Any]) -> str:
         name, message = exception["type"].rsplit(".", 1)[-1], exception["message"]
         text = f"{name}: {message}" if message else name
     else:
-        text = diagnosis["cause_line"] or diagnosis["exit"].get("meaning") or "the log tells no reason"
+        text = (
+            exception.get("message")
+            or diagnosis["cause_line"]
+            or diagnosis["exit"].get("meaning")
+            or "the log tells no reason"
+        )
     text = text.rstrip(". ")
     return text if len(text) <= 300 else text[:300] + " ..."
 

@@ -83,8 +83,7 @@ SIGNATURES = (
     ),
     Signature(
         id="served-model-not-importable",
-        title="SGLang could not import the code of this model ({module})",
-        line=r"Ignore import error when loading (?P<module>sglang\.srt\.models\.\w+): (?P<reason>.*)",
+        title="SGLang has no code for this model",
         exception=r"Model architectures? \[[^\]]*\] (?:are|is) not supported",
         cause="The architecture is not supported by this SGLang, or the module that implements it could not be imported "
         "(see the line 'Ignore import error when loading' of that module).",

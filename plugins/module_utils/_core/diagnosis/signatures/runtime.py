@@ -124,6 +124,15 @@ SIGNATURES = (
         strength=WEAK,
     ),
     Signature(
+        id="killed-from-outside",
+        title="{process} was killed from outside",
+        exception=r"(?P<process>scheduler_\d+|\w+) died with exit code -9",
+        cause="Something sent SIGKILL to one of the server's processes: a person, a script, or the kernel when memory ran out "
+        "(its log would say so).",
+        remedies=(Remedy("manual", "journalctl -k around that time (out of memory)"),),
+        strength=SECONDARY,
+    ),
+    Signature(
         id="rank-died-natively",
         title="Rank {rank} died without a word",
         exception=r"Rank (?P<rank>\d+) scheduler (?:died during initialization \(exit code: (?P<code>-?\d+)\)|is dead)",

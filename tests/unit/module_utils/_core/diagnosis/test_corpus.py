@@ -1,0 +1,69 @@
+# Copyright: (c) 2026, the inferops.sglang maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every log of tests/corpus gets its right answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.engine import diagnose
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.report import headline, readable
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.signatures import BUILTIN
+from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.saved import read_log
+
+CORPUS = Path(__file__).resolve().parents[5] / "tests" / "corpus"
+MEASURED: list[dict[str, Any]] = yaml.safe_load((CORPUS / "measured.yml").read_text())
+SYNTHESISED: list[dict[str, Any]] = yaml.safe_load((CORPUS / "synthesised.yml").read_text())
+
+
+def check(answer: dict[str, Any], log: bytes) -> None:
+    """Compare what the answer names."""
+    diagnosis = diagnose(read_log(log))
+    for key in ("failed", "signature", "phase", "ranks", "pids", "complete"):
+        if key in answer:
+            assert diagnosis[key] == answer[key], key
+    wanted = answer.get("exception", {})
+    if "type" in wanted:
+        assert diagnosis["exception"]["type"] == wanted["type"]
+    assert wanted.get("message", "") in diagnosis["exception"].get("message", "")
+    assert answer.get("cause_line", "") in diagnosis["cause_line"]
+    assert answer.get("frame", "") in "\n".join(diagnosis["frames"])
+    if "remedy" in answer:
+        assert any(answer["remedy"] in remedy["value"] for remedy in diagnosis["remedies"])
+    for key, value in answer.get("exit", {}).items():
+        assert diagnosis["exit"][key] == value
+    if diagnosis["failed"]:
+        text = headline("sglang.service", diagnosis)
+        assert "sigquit" not in text.lower()
+        assert "{" not in diagnosis["title"] + diagnosis["cause"] + "".join(r["value"] for r in diagnosis["remedies"])
+        assert readable("sglang.service", diagnosis).startswith("sglang.service died while ")
+    else:
+        assert diagnosis["remedies"] == [] and diagnosis["evidence"] == []
+    assert len(diagnosis["evidence"]) <= 40
+
+
+@pytest.mark.parametrize("answer", MEASURED, ids=[answer["log"] for answer in MEASURED])
+def test_measured(answer: dict[str, Any]) -> None:
+    """Real output of SGLang 0.5.23."""
+    check(answer, (CORPUS / "logs" / answer["log"]).read_bytes())
+
+
+@pytest.mark.parametrize("answer", SYNTHESISED, ids=[answer["id"] for answer in SYNTHESISED])
+def test_synthesised(answer: dict[str, Any]) -> None:
+    """Known failures and look-alikes."""
+    check(answer, answer["log"].encode())
+
+
+def test_every_log_has_an_answer() -> None:
+    """No fixture without a judgement."""
+    assert {path.name for path in (CORPUS / "logs").iterdir()} == {answer["log"] for answer in MEASURED}
+
+
+def test_signature_ids_are_unique() -> None:
+    """An id is what users allow remedies by."""
+    ids = [signature.id for signature in BUILTIN]
+    assert len(ids) == len(set(ids))
