@@ -47,6 +47,7 @@ class Pair:
             "cdn_port": self.cdn.server_port,
         }
         self.hub = Server((host, port), type("BoundHub", (Hub,), bound))
+        self.control = control
         self.url = f"http://{host}:{self.hub.server_port}"
 
     def start(self) -> None:

@@ -113,8 +113,13 @@ class Aria2Unit:
     def remove(self, gid: str) -> None:
         self._quietly(lambda aria2: aria2.remove(gid))
 
-    def stop(self) -> None:
-        """End the session, whatever it was for; control files of unfinished files stay beside them."""
+    def stop(self, at_once: bool = False) -> None:
+        """End the session, whatever it was for; control files of unfinished files stay beside them.
+
+        *at_once* spares the second that aria2 takes to write control files, for when all files are complete.
+        """
+        if at_once:
+            self._run_command(["systemctl", "kill", "--signal=KILL", self.unit])
         self._run_command(["systemctl", "stop", self.unit])
         shutil.rmtree(self._runtime, ignore_errors=True)
         self._aria2 = None

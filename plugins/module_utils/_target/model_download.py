@@ -145,7 +145,7 @@ class ModelDownload:
         if not finished:
             self.unit.beat()
             return False
-        self.unit.stop()
+        self.unit.stop(at_once=True)
         self.check_structure()
         if self.directory.publish(self.manifest, self.files):
             self.resume["changed"] = True

@@ -56,6 +56,8 @@ class Web:
         for _redirect in range(MAX_REDIRECTS):
             headers = dict(headers_for(url))
             have = out.seek(0, os.SEEK_END)
+            if have >= size:  # complete or too long, and yet not taken for good: begin again
+                have = out.truncate(0)
             if have:
                 headers["Range"] = f"bytes={have}-"
             answer = self._open("GET", url, headers)

@@ -1,0 +1,336 @@
+# Copyright: (c) 2026, the inferops.sglang maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The whole download in one process: the local hub, a real aria2c, and faults in between.
+
+Only systemd is played: what systemd-run would start as a unit is started as a child process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+from typing import Any, Iterator
+
+import pytest
+from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import TransferFailed
+from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.errors import HubError
+from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.names import NameRefused
+from ansible_collections.inferops.sglang.plugins.module_utils._target import aria2_unit
+from ansible_collections.inferops.sglang.plugins.module_utils._target.aria2_unit import Settings
+from ansible_collections.inferops.sglang.plugins.module_utils._target.model_download import ModelDownload, Wish
+from ansible_collections.inferops.sglang.plugins.module_utils._target.web import Web
+from hub.__main__ import Pair
+
+ARIA2C = shutil.which("aria2c")
+TOKEN = "hf_never_to_be_seen_elsewhere"
+pytestmark = pytest.mark.skipif(ARIA2C is None, reason="needs aria2c (Debian package aria2)")
+
+
+class Units:
+    """systemd in small: one process a unit; remembers every argument list."""
+
+    def __init__(self) -> None:
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.commands: list[list[str]] = []
+
+    def __call__(self, command: list[str]) -> tuple[int, str, str]:
+        self.commands.append(command)
+        if command[0] == "systemd-run":
+            unit = next(word[len("--unit=") :] for word in command if word.startswith("--unit="))
+            program = command[command.index("--") + 1 :]
+            self.processes[unit] = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        elif command[:2] == ["systemctl", "kill"] and command[-1] in self.processes:
+            self.processes[command[-1]].kill()
+        elif command[:2] == ["systemctl", "stop"]:
+            self.stop(command[2])
+        return 0, "", ""
+
+    def stop(self, unit: str) -> None:
+        process = self.processes.pop(unit, None)
+        if process:
+            process.terminate()
+            process.wait()
+
+
+class Bench:
+    """A hub with one model, a directory to fill, and the remote controls of both."""
+
+    def __init__(self, root: Path, pair: Pair, units: Units) -> None:
+        self.repository = root / "hub" / "org" / "model"
+        self.target = root / "target"
+        self.pair, self.units = pair, units
+
+    def plan(self, **changes: Any) -> ModelDownload:
+        wish: dict[str, Any] = {
+            "repository": "org/model",
+            "revision": "main",
+            "path": str(self.target),
+            "endpoint": self.pair.url,
+            "token": "",
+            "include": [],
+            "exclude": [],
+            "verify": "receipts",
+            "slice_seconds": 60.0,
+            "resume": {},
+        }
+        wish.update(changes)
+        settings = Settings(ARIA2C or "", 16, 4, True, "")
+        return ModelDownload(Wish(**wish), Web(True, None), self.units, settings)
+
+    def download(self, **changes: Any) -> ModelDownload:
+        download = self.plan(**changes)
+        self.target.mkdir(exist_ok=True)
+        with download.directory.locked() as mine:
+            assert mine
+            assert download.advance()
+        return download
+
+    def faults(self, *rules: dict[str, Any]) -> None:
+        self.pair.control.add(list(rules))
+
+    def counts(self) -> dict[str, int]:
+        return dict(self.pair.control.requests()["counts"])
+
+    def settings(self, **values: Any) -> None:
+        (self.repository.parent / "model.hub.json").write_text(json.dumps(values))
+
+    def finished(self) -> list[str]:
+        """The files that carry their names."""
+        names = (file.relative_to(self.target) for file in self.target.rglob("*") if file.is_file())
+        return sorted(str(name) for name in names if not str(name).startswith((".model_download", ".partial-")))
+
+    def assert_same(self) -> None:
+        there = sorted(str(file.relative_to(self.repository)) for file in self.repository.rglob("*") if file.is_file())
+        assert self.finished() == there
+        for name in there:
+            assert (self.target / name).read_bytes() == (self.repository / name).read_bytes(), name
+
+
+def shard(tensor: str, size: int) -> bytes:
+    header = json.dumps({tensor: {"dtype": "U8", "shape": [size], "data_offsets": [0, size]}}).encode()
+    return struct.pack("<Q", len(header)) + header + os.urandom(size)
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    model = tmp_path / "hub" / "org" / "model"
+    (model / "sub").mkdir(parents=True)
+    (model / "config.json").write_text("{}")
+    (model / "empty.txt").write_text("")
+    (model / "sub" / "a b%.json").write_text("[1]")
+    (model / "m-1.safetensors").write_bytes(shard("a", 3_000_000))
+    (model / "m-2.safetensors").write_bytes(shard("b", 2_000_000))
+    index = {"metadata": {}, "weight_map": {"a": "m-1.safetensors", "b": "m-2.safetensors"}}
+    (model / "model.safetensors.index.json").write_text(json.dumps(index))
+    monkeypatch.setattr(aria2_unit, "RUNTIME_ROOT", str(tmp_path / "run"))
+    pair, units = Pair(tmp_path / "hub", "127.0.0.1", 0, 0, [TOKEN]), Units()
+    pair.start()
+    yield Bench(tmp_path, pair, units)
+    for unit in list(units.processes):
+        units.stop(unit)
+    pair.stop()
+
+
+def test_everything_arrives_and_a_second_run_asks_one_question(bench: Bench) -> None:
+    first = bench.download()
+    bench.assert_same()
+    assert (first.resume["verified_files"], first.resume["downloaded_bytes"]) == (6, first.bytes)
+    assert first.resume["changed"]
+    assert bench.units.processes == {}
+    assert not list(bench.target.glob(".partial-*"))
+    bench.pair.control.clear_requests()
+    assert bench.plan().converged
+    assert bench.counts()["hub_requests"] == 1
+    assert bench.plan(revision=first.commit).converged
+    assert bench.counts()["hub_requests"] == 1
+    assert bench.counts()["cdn_requests"] == 0
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"kind": "status", "status": 503, "count": 3},
+        {"kind": "expired", "count": 3},
+        {"kind": "html200", "count": 2},
+        {"kind": "cut", "after_bytes": 100_000, "count": 5},
+        {"kind": "short_body", "count": 4},
+        {"kind": "no_range", "count": -1},
+        {"kind": "rate_limited", "seconds": 1, "count": 2},
+        {"kind": "corrupt", "count": 1},
+    ],
+    ids=lambda fault: str(fault["kind"]),
+)
+def test_a_fault_of_the_cdn_passes(bench: Bench, fault: dict[str, Any]) -> None:
+    bench.faults(dict(fault, origin="cdn"))
+    bench.download()
+    bench.assert_same()
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"kind": "status", "status": 502, "count": 2},
+        {"kind": "rate_limited", "seconds": 1, "count": 2},
+        {"kind": "cut", "after_bytes": 1, "match": "*resolve*", "method": "GET", "count": 1},
+        {"kind": "html200", "match": "*config.json", "count": 1},
+        {"kind": "corrupt", "match": "*config.json", "count": 1},
+    ],
+    ids=lambda fault: str(fault["kind"]),
+)
+def test_a_fault_of_the_hub_passes(bench: Bench, fault: dict[str, Any]) -> None:
+    bench.faults(dict(fault, origin="hub"))
+    bench.download()
+    bench.assert_same()
+
+
+def test_content_that_stays_wrong_never_gets_its_name(bench: Bench) -> None:
+    bench.faults({"kind": "corrupt", "origin": "cdn", "count": -1})
+    with pytest.raises(TransferFailed, match="arrived twice with content that is not what the hub's listing says"):
+        bench.download()
+    assert bench.finished() == []
+    assert bench.units.processes == {}
+    bench.pair.control.clear_faults()
+    bench.download()
+    bench.assert_same()
+
+
+def test_the_token_reaches_the_hub_alone(bench: Bench, tmp_path: Path) -> None:
+    bench.settings(gated=True)
+    bench.download(token=TOKEN)
+    bench.assert_same()
+    assert bench.counts()["hub_authorizations"] > 0
+    assert bench.counts()["cdn_authorizations"] == 0
+    assert TOKEN not in json.dumps(bench.units.commands)
+    for file in tmp_path.rglob("*"):
+        assert not file.is_file() or TOKEN.encode() not in file.read_bytes(), file
+
+
+def test_a_gated_repository_is_refused_before_anything_is_touched(bench: Bench) -> None:
+    bench.settings(gated=True)
+    with pytest.raises(HubError, match="org/model is gated and no token was given"):
+        bench.plan().check_access()
+    assert not bench.target.exists()
+
+
+def test_hostile_names_are_refused_before_anything_is_touched(bench: Bench) -> None:
+    bench.settings(extra_paths=["../escape"])
+    with pytest.raises(NameRefused, match=r"'\.\./escape'"):
+        bench.plan()
+    assert not bench.target.exists()
+
+
+def test_too_little_space_is_told_before_the_first_byte(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    download = bench.plan()
+    monkeypatch.setattr(download.directory, "free_bytes", lambda: 1_000_000)
+    with pytest.raises(TransferFailed, match=r"has 977 KiB free and the download still needs 4\.8 MiB"):
+        download.check_space()
+    assert not bench.target.exists()
+
+
+def test_a_new_revision_replaces_what_differs_and_removes_what_is_gone(bench: Bench) -> None:
+    bench.download()
+    (bench.repository / "empty.txt").unlink()
+    (bench.repository / "m-2.safetensors").write_bytes(shard("b", 2_000_000))
+    (bench.target / "mine.txt").write_text("not from the hub")
+    bench.pair.control.clear_requests()
+    second = bench.download()
+    assert second.resume["verified_files"] == 1
+    digest = hashlib.sha256((bench.repository / "m-2.safetensors").read_bytes()).hexdigest()
+    fetched = {entry["path"] for entry in bench.pair.control.requests()["log"] if entry["origin"] == "cdn"}
+    assert fetched == {f"/org/model/{digest}"}
+    assert (bench.target / "mine.txt").exists()
+    (bench.target / "mine.txt").unlink()
+    bench.assert_same()
+
+
+def test_files_that_are_there_already_are_hashed_and_kept_where_they_are_right(bench: Bench) -> None:
+    shutil.copytree(bench.repository, bench.target)
+    wrong = bytearray((bench.target / "m-1.safetensors").read_bytes())
+    wrong[-1] ^= 1
+    (bench.target / "m-1.safetensors").write_bytes(wrong)
+    kept = (bench.target / "m-2.safetensors").stat().st_ino
+    bench.download()
+    bench.assert_same()
+    assert (bench.target / "m-2.safetensors").stat().st_ino == kept
+
+
+def test_a_changed_byte_with_old_metadata_is_found_by_full_verification(bench: Bench) -> None:
+    bench.download()
+    victim = bench.target / "m-1.safetensors"
+    before = victim.stat()
+    with victim.open("r+b") as stream:
+        stream.seek(1000)
+        stream.write(b"\0\1\2\3")
+    os.utime(victim, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert bench.plan().converged
+    assert not bench.plan(verify="full").converged
+    bench.download(verify="full")
+    bench.assert_same()
+
+
+def test_a_repository_whose_index_lies_is_not_published(bench: Bench) -> None:
+    index = {"weight_map": {"a": "m-1.safetensors", "b": "m-3.safetensors"}}
+    (bench.repository / "model.safetensors.index.json").write_text(json.dumps(index))
+    with pytest.raises(TransferFailed, match=r"does not fit its shards: it names m-3\.safetensors, which is not there"):
+        bench.download()
+    assert bench.finished() == []
+
+
+def test_a_repository_whose_weights_no_reader_loads_is_not_published(bench: Bench) -> None:
+    (bench.repository / "m-2.safetensors").write_bytes(shard("b", 100) + b"more")
+    with pytest.raises(TransferFailed, match=r"m-2\.safetensors is what org/model has .* behind its last tensor"):
+        bench.download()
+    assert bench.finished() == []
+
+
+def test_another_model_in_the_same_directory_waits_for_the_running_one(bench: Bench) -> None:
+    bench.faults({"kind": "slow", "origin": "cdn", "bytes_per_second": 100_000, "count": -1})
+    first = bench.plan(slice_seconds=1.0)
+    bench.target.mkdir()
+    with first.directory.locked():
+        assert not first.advance()
+        with first.directory.locked() as mine:
+            assert not mine
+    (bench.repository / "config.json").write_text('{"new": 1}')
+    with pytest.raises(TransferFailed, match="Another run is downloading org/model@"):
+        bench.download()
+    assert bench.units.processes
+
+
+def test_slices_share_one_aria2_and_one_listing(bench: Bench) -> None:
+    bench.faults({"kind": "slow", "origin": "cdn", "bytes_per_second": 400_000, "count": -1})
+    bench.target.mkdir()
+    resume: dict[str, Any] = {}
+    for _slice in range(30):
+        download = bench.plan(slice_seconds=0.5, resume=resume)
+        with download.directory.locked():
+            if download.advance():
+                break
+        assert "verified" in download.progress
+        resume = json.loads(json.dumps(download.resume))
+    assert resume, "one slice was enough, so nothing was shown"
+    bench.assert_same()
+    started = [command for command in bench.units.commands if command[0] == "systemd-run"]
+    assert len(started) == 1
+    listings = [entry for entry in bench.pair.control.requests()["log"] if "/tree/" in entry["path"]]
+    assert len(listings) == 1
+
+
+def test_a_killed_aria2_costs_little_and_breaks_nothing(bench: Bench) -> None:
+    bench.faults({"kind": "slow", "origin": "cdn", "bytes_per_second": 300_000, "count": 32})
+    bench.target.mkdir()
+    download = bench.plan(slice_seconds=1.0)
+    with download.directory.locked():
+        assert not download.advance()
+    for process in bench.units.processes.values():
+        process.kill()
+        process.wait()
+    assert bench.finished() == []
+    bench.download()
+    bench.assert_same()
