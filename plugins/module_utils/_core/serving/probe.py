@@ -98,11 +98,11 @@ def request(
         response = connection.getresponse()
         chunks: list[bytes] = []
         size = 0
-        while size < _LARGEST:
+        while size < _LARGEST and not response.isclosed():
             left = until - clock()
             if left <= 0:
                 raise socket.timeout("deadline")
-            if open_socket is not None:
+            if open_socket is not None and open_socket.fileno() >= 0:
                 open_socket.settimeout(left)
             chunk = response.read(65536)
             if not chunk:
@@ -169,8 +169,6 @@ def judge_text(text: str, expect: str = "") -> str:
         return "the answer is empty (neither content nor reasoning_content)"
     if len(plain) >= 8 and len(set(plain.replace(" ", ""))) == 1:
         return f"the answer is one repeated character ({plain[:16]!r}): the numerics are broken"
-    if plain.count("\ufffd") * 4 > len(plain):
-        return f"the answer is not readable text ({plain[:16]!r})"
     if expect and not re.search(expect, text):
         return f"the answer {plain[:120]!r} does not match expect={expect!r}"
     return ""

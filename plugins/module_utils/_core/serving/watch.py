@@ -61,9 +61,9 @@ class Prober:
 
     def _ask(self, warm: bool) -> None:
         question = self._question
-        if not warm and probe.still_warming_up(question.endpoint, 2.0):
-            return
         try:
+            if not warm and probe.still_warming_up(question.endpoint, 2.0):
+                return
             if not self.models:
                 self.models = probe.served_models(question.endpoint, 5.0)
             if question.model and self.models and question.model not in self.models:
@@ -77,8 +77,9 @@ class Prober:
                 self._results.put(answer)
                 if answer.problem:
                     return
-        finally:
             self._wake.set()
+        except Exception as error:  # a thread's exception would vanish, and the wait with it
+            self._results.put(probe.Answer(problem=f"asking failed: {error!r}"))
 
 
 def watch(
@@ -99,6 +100,7 @@ def watch(
     slice_end = clock() + slice_seconds if slice_seconds else float("inf")
     while True:
         now = clock()
+        slice_is_over = now >= slice_end and not prober.busy
         for answer in prober.answers():
             wait.see_answer(answer, now)
         unit = host.unit()
@@ -107,7 +109,7 @@ def watch(
         owner, wait.foreign_port = host.listening(unit) if unit.running else ("nobody", "")
         if owner == "ours":
             wait.foreign_port = ""
-            if wait.terminal_at is None and not prober.busy and len(wait.good) < 2:
+            if wait.terminal_at is None and not (prober.busy or slice_is_over) and len(wait.good) < 2:
                 prober.start(warm=wait.timeline.phase == "serving")
         elif wait.timeline.phase in _LOADING:
             wait.see_reading(host.bytes_read(unit), now)
@@ -115,7 +117,7 @@ def watch(
         if verdict == READY and owner != "ours":
             wait.good.clear()
             verdict = WAITING
-        if verdict != WAITING or (now >= slice_end and not prober.busy and wait.terminal_at is None):
+        if verdict != WAITING or (slice_is_over and wait.terminal_at is None):
             return verdict, unit, prober
         wake.wait(STEP_SECONDS)
         wake.clear()
