@@ -11,14 +11,23 @@ import time
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
-from ansible_collections.inferops.sglang.plugins.plugin_utils.peer import HostError, HostSide, connect
+from ansible_collections.inferops.sglang.plugins.plugin_utils.courier import (
+    PACK,
+    RECEIVE,
+    ChangedError,
+    Courier,
+    Load,
+)
+from ansible_collections.inferops.sglang.plugins.plugin_utils.peer import (
+    BuildsAlone,
+    HostError,
+    HostSide,
+    connect,
+)
 from ansible_collections.inferops.sglang.plugins.plugin_utils.progress import Progress
-from ansible_collections.inferops.sglang.plugins.plugin_utils.relay import Chunk, chunks, relay
+from ansible_collections.inferops.sglang.plugins.plugin_utils.relay import at_once
 
-PACK = "inferops.sglang.venv_pack"
-RECEIVE = "inferops.sglang.venv_receive"
 GIB = 2**30
 MIB = 2**20
 
@@ -37,7 +46,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 }
 
 
-class ActionModule(ActionBase):
+class ActionModule(BuildsAlone):
     """Plan on both hosts, move what is missing, stage, prove, swap."""
 
     _supports_check_mode = True
@@ -70,29 +79,29 @@ class ActionModule(ActionBase):
             target.close()
 
     def _sync(self, reference: HostSide, target: HostSide) -> dict[str, Any]:
-        tree = self._listed(reference)
-        if self._plan(target, identity=tree["identity"])["same"]:
+        tree, own = at_once(lambda: self._listed(reference, write=False), lambda: self._plan(target))
+        if own["identity"] == tree["identity"]:
             return self._unchanged(target, tree)
+        tree = self._listed(reference)
         for side in (reference, target):
             side.prepare_bulk()
         with tempfile.TemporaryDirectory(prefix="venv-sync-") as workshop:
             manifest = os.path.join(workshop, "manifest.json.gz")
             reference.fetch(tree["manifest"], manifest)
             there = target.put(manifest, "manifest.json.gz")
-            plan = self._plan(target, identity=tree["identity"], manifest=there, origin=tree["origin"])
+            plan = self._plan(target, manifest=there, origin=tree["origin"])
             result = self._described(tree, plan)
             self._refuse(plan["hazards"])
             if self._task.check_mode:
                 return result
-            started = time.monotonic()
             if plan["bytes"]:
-                self._move(reference, target, tree, plan, there, workshop)
-            result["transfer_seconds"] = round(time.monotonic() - started, 1)
+                load = self._load(tree, plan, manifest, there)
+                result["transfer_seconds"] = round(self._move(Courier(reference, target, workshop), load), 1)
             self._finish(reference, target, tree, there)
         return result
 
-    def _listed(self, reference: HostSide) -> dict[str, Any]:
-        return self._sliced(reference, PACK, {"step": "manifest", "exchange": reference.exchange})
+    def _listed(self, reference: HostSide, write: bool = True) -> dict[str, Any]:
+        return self._sliced(reference, PACK, {"step": "manifest", "exchange": reference.exchange, "write": write})
 
     def _plan(self, target: HostSide, **arguments: Any) -> dict[str, Any]:
         return self._sliced(target, RECEIVE, {"step": "plan", "exchange": target.exchange, **arguments})
@@ -106,66 +115,28 @@ class ActionModule(ActionBase):
                 return answer
             self._progress.line(f"venv: reading {side.host}, {answer['pending_bytes'] / GIB:.1f} GiB to go")
 
-    def _move(
-        self,
-        reference: HostSide,
-        target: HostSide,
-        tree: dict[str, Any],
-        plan: dict[str, Any],
-        manifest: str,
-        work: str,
-    ) -> None:
-        compression = self._compression(tree["origin"]["zstd"] and plan["zstd"])
-        list_here = os.path.join(work, "contents.json")
-        target.fetch(plan["contents"], list_here)
-        list_there = reference.put(list_here, "contents.json")
+    def _move(self, courier: Courier, load: Load) -> float:
+        """Move the load with progress lines, and return the seconds it took."""
         started = time.monotonic()
 
-        def take(part: Chunk) -> str:
-            packed = reference.run(
-                PACK,
-                step="chunk",
-                path=self._options["path"],
-                exchange=reference.exchange,
-                contents=list_there,
-                compression=compression,
-                **part._asdict(),
-            )["chunk"]
-            local = os.path.join(work, os.path.basename(packed))
-            reference.fetch(packed, local)
-            reference.remove(packed)
-            return local
-
-        def give(part: Chunk, local: str) -> None:
-            answer = target.run(
-                RECEIVE,
-                step="receive",
-                path=self._options["path"],
-                exchange=target.exchange,
-                manifest=manifest,
-                contents=plan["contents"],
-                chunk=target.put(local, os.path.basename(local)),
-                compression=compression,
-                **part._asdict(),
-            )
-            if answer["wrong"]:
-                raise AnsibleActionFail(
-                    f"{', '.join(answer['wrong'][:5])} arrived with other bytes than {reference.host} had listed: "
-                    f"the venv changed there while it was copied; run again when nobody installs into it"
-                )
-
-        def done(part: Chunk) -> None:
-            moved = part.offset + part.length
+        def moved(done: int) -> None:
             seconds = max(time.monotonic() - started, 0.001)
             self._progress.line(
-                f"venv {moved / GIB:.1f}/{plan['bytes'] / GIB:.1f} GiB  {100 * moved // plan['bytes']} %  "
-                f"{moved / MIB / seconds:.0f} MiB/s"
+                f"venv {done / GIB:.1f}/{load.bytes / GIB:.1f} GiB  {100 * done // load.bytes} %  "
+                f"{done / MIB / seconds:.0f} MiB/s"
             )
 
-        relay(chunks(plan["bytes"], self._options["chunk_mib"] * MIB), take, give, done)
+        try:
+            courier.move(load, moved)
+        except ChangedError as error:
+            raise AnsibleActionFail(
+                f"{error} arrived with other bytes than {self._options['reference']} had listed: the venv changed "
+                f"there while it was copied; run again when nobody installs into it"
+            ) from error
+        return time.monotonic() - started
 
     def _finish(self, reference: HostSide, target: HostSide, tree: dict[str, Any], manifest: str) -> None:
-        if self._listed(reference)["identity"] != tree["identity"]:
+        if self._listed(reference, write=False)["identity"] != tree["identity"]:
             raise AnsibleActionFail(
                 f"the venv {self._options['path']} changed on {reference.host} while it was copied, so the copy is "
                 f"not put into place; run again when nobody installs into it"
@@ -212,8 +183,16 @@ class ActionModule(ActionBase):
     def _imports(self) -> dict[str, Any]:
         return {key: self._options[key] for key in ("imports", "imports_environment")}
 
-    def _compression(self, both_have_zstd: bool) -> str:
-        wanted: str = self._options["compression"]
-        if wanted == "auto":
-            return "zstd" if both_have_zstd else "gzip"
-        return wanted
+    def _load(self, tree: dict[str, Any], plan: dict[str, Any], manifest_here: str, manifest_there: str) -> Load:
+        compression = self._options["compression"]
+        if compression == "auto":
+            compression = "zstd" if tree["origin"]["zstd"] and plan["zstd"] else "gzip"
+        return Load(
+            self._options["path"],
+            plan["contents"],
+            plan["bytes"],
+            manifest_here,
+            manifest_there,
+            compression,
+            self._options["chunk_mib"] * MIB,
+        )

@@ -55,7 +55,7 @@ class Receiver:
         self._receipt_path = receipt.location(self._where.live, host.cache_directory(os.geteuid() == 0))
 
     def plan(self) -> dict[str, Any]:
-        """Compare; without a manifest only by identity."""
+        """Read the tree, and compare it with the reference's manifest if that has come already."""
         live = self._live_tree()
         known = receipt.load(self._receipt_path, self._now_ns)
         deadline = None if self._module.check_mode else self._clock() + self._params["slice_seconds"]
@@ -67,9 +67,9 @@ class Receiver:
         answer: dict[str, Any] = {
             "finished": True,
             "pending_bytes": 0,
-            "same": bool(result.entries) and manifest.identity(result.entries) == self._params["identity"],
+            "identity": manifest.identity(result.entries) if result.entries else "",
         }
-        if self._params["manifest"] and not answer["same"]:
+        if self._params["manifest"]:
             answer.update(self._compare(result.entries))
         return answer
 

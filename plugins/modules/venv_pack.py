@@ -44,8 +44,12 @@ options:
     description: How long one call of V(manifest) may read. In check mode it reads to the end.
     type: int
     default: 10
-  contents:
-    description: The list of contents that travel, for V(chunk).
+  write:
+    description: Whether V(manifest) writes the manifest, or only returns the identity of the tree.
+    type: bool
+    default: true
+  files:
+    description: The list of contents that travel and the files that hold them, for V(chunk).
     type: path
   offset:
     description: Where the chunk begins in the stream of contents, in bytes.
@@ -113,7 +117,7 @@ bytes:
 manifest:
   description: The manifest, a file in O(exchange).
   type: str
-  returned: for V(manifest), when finished
+  returned: for V(manifest), when finished; the file exists with O(write)
 origin:
   description: What the virtual environment and this host are made of, for the hazards of the move.
   type: dict
@@ -161,8 +165,9 @@ def list_tree(module: AnsibleModule) -> dict[str, Any]:
         return {"finished": False, "pending_bytes": result.pending_bytes}
 
     target = os.path.join(module.params["exchange"], "manifest.json.gz")
-    manifest.save(target, result.entries)
-    host.hand_over(target)
+    if module.params["write"]:
+        manifest.save(target, result.entries)
+        host.hand_over(target)
     return {
         "finished": True,
         "pending_bytes": 0,
@@ -181,13 +186,15 @@ def list_tree(module: AnsibleModule) -> dict[str, Any]:
 
 
 def pack_chunk(module: AnsibleModule) -> dict[str, Any]:
-    entries = manifest.load(os.path.join(module.params["exchange"], "manifest.json.gz"))
-    paths = {entry.content: os.path.join(module.params["path"], entry.path) for entry in entries if entry.kind == "f"}
-    stream = transfer.Stream(transfer.load_contents(module.params["contents"]))
+    for name in os.listdir(module.params["exchange"]):  # the one before, which has been fetched
+        if name.startswith("chunk-"):
+            os.unlink(os.path.join(module.params["exchange"], name))
+    contents, files = transfer.load_files(module.params["files"], module.params["path"])
+    stream = transfer.Stream(contents)
     target = os.path.join(module.params["exchange"], f"chunk-{module.params['offset']}")
     compression = module.params["compression"]
     with open_chunk(target, compression) as out:
-        transfer.send(stream, module.params["offset"], module.params["length"], paths, out)
+        transfer.send(stream, module.params["offset"], module.params["length"], files, out)
     if compression == "zstd":
         module.run_command(
             [module.get_bin_path("zstd", required=True), "-q", "-1", "-T0", "--rm", target], check_rc=True
@@ -213,12 +220,13 @@ def main() -> None:
             "exclude": {"type": "list", "elements": "str", "default": []},
             "bytecode": {"type": "bool", "default": True},
             "slice_seconds": {"type": "int", "default": 10},
-            "contents": {"type": "path"},
+            "write": {"type": "bool", "default": True},
+            "files": {"type": "path"},
             "offset": {"type": "int", "default": 0},
             "length": {"type": "int", "default": 0},
             "compression": {"type": "str", "choices": ["zstd", "gzip", "none"], "default": "gzip"},
         },
-        required_if=[("step", "chunk", ("contents",))],
+        required_if=[("step", "chunk", ("files",))],
         supports_check_mode=True,
     )
     step = list_tree if module.params["step"] == "manifest" else pack_chunk

@@ -31,12 +31,8 @@ options:
   exchange:
     description: A directory for what travels.
     type: path
-  identity:
-    description: The identity of the reference's tree.
-    type: str
-    default: ""
   manifest:
-    description: The reference's manifest; V(plan) without it only says whether the trees are the same.
+    description: The reference's manifest; V(plan) without it only returns the identity of the tree.
     type: path
   origin:
     description: What the reference is made of, from M(inferops.sglang.venv_pack).
@@ -126,9 +122,9 @@ pending_bytes:
   description: How much is still to be read.
   type: int
   returned: for V(plan)
-same:
-  description: Whether the tree is the reference's already.
-  type: bool
+identity:
+  description: The digest that two equal trees share; empty where there is none.
+  type: str
   returned: for V(plan), when finished
 added:
   description: How many paths are new.
@@ -184,7 +180,6 @@ def main() -> None:
             "path": {"type": "path", "required": True},
             "step": {"type": "str", "choices": ["plan", "receive", "stage", "swap", "probe"], "required": True},
             "exchange": {"type": "path"},
-            "identity": {"type": "str", "default": ""},
             "manifest": {"type": "path"},
             "origin": {"type": "dict", "default": {}},
             "exclude": {"type": "list", "elements": "str", "default": []},

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 from typing import Any
 
 from ansible import constants as C  # noqa: N812 - the name it has everywhere in Ansible
@@ -38,6 +39,24 @@ class HostError(AnsibleError):
         """What of it belongs into the result of the task."""
         kept = {key: self._result[key] for key in ("evidence", "exception", "module_stderr") if self._result.get(key)}
         return {"msg": str(self), **kept}
+
+
+class BuildsAlone(ActionBase):
+    """An action that may run modules while another one does so in another thread.
+
+    Waiting for hosts can overlap, but building a module parses Python, and CPython's parser is not safe for that:
+    two at once end in "AST constructor recursion depth mismatch" (seen with 3.11; cpython issue 106905).
+    """
+
+    _building = threading.RLock()
+
+    def _configure_module(self, *args: Any, **kwargs: Any) -> Any:
+        with self._building:
+            return super()._configure_module(*args, **kwargs)
+
+    def _compute_environment_string(self, *args: Any, **kwargs: Any) -> Any:
+        with self._building:
+            return super()._compute_environment_string(*args, **kwargs)
 
 
 class HostSide:
@@ -96,11 +115,6 @@ class HostSide:
         self._action._fixup_perms2([self.exchange, path], execute=False)
         return path
 
-    def remove(self, path: str) -> None:
-        """Remove a file from the exchange directory."""
-        command = self._action._connection._shell.remove(path)
-        self._action._low_level_execute_command(command, sudoable=True)
-
     def close(self) -> None:
         """Remove the exchange directory."""
         if self._exchange:
@@ -108,7 +122,7 @@ class HostSide:
             self._exchange = ""
 
 
-class _Remote(ActionBase):
+class _Remote(BuildsAlone):
     """Carries Ansible's machinery for the other host; it has no task of its own to run."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -14,10 +14,15 @@ import contextvars
 import os
 import queue
 import threading
-from typing import Callable, Iterator, NamedTuple
+from concurrent.futures import ThreadPoolExecutor
+from typing import Callable, Iterator, NamedTuple, TypeVar
 
 # Chunks that wait on the controller: more would fill its disk without making the slower half any faster.
 WAITING = 2
+
+
+First = TypeVar("First")
+Second = TypeVar("Second")
 
 
 class Chunk(NamedTuple):
@@ -31,6 +36,14 @@ def chunks(total: int, length: int) -> Iterator[Chunk]:
     """Cut *total* bytes into chunks of at most *length* bytes."""
     for offset in range(0, total, length):
         yield Chunk(offset, min(length, total - offset))
+
+
+def at_once(first: Callable[[], First], second: Callable[[], Second]) -> tuple[First, Second]:
+    """Do both at the same time, *first* in a thread of its own. They must use nothing together."""
+    with ThreadPoolExecutor(1, "at-once") as pool:
+        other = pool.submit(_with_context(first))
+        own = second()
+        return other.result(), own
 
 
 def relay(
@@ -57,8 +70,7 @@ def relay(
         except BaseException as error:  # handed to the other side, which raises it
             waiting.put(error)
 
-    # Ansible keeps what belongs to the running task in context variables, which a thread does not inherit.
-    thread = threading.Thread(target=contextvars.copy_context().run, args=(fill,), name="relay", daemon=True)
+    thread = threading.Thread(target=_with_context(fill), name="relay", daemon=True)
     thread.start()
     try:
         while True:
@@ -77,6 +89,12 @@ def relay(
             _drain(waiting)
             thread.join(0.1)
         _drain(waiting)
+
+
+def _with_context(work: Callable[[], First]) -> Callable[[], First]:
+    """Ansible keeps what belongs to the running task in context variables, which a thread does not inherit."""
+    context = contextvars.copy_context()
+    return lambda: context.run(work)
 
 
 def _drain(waiting: queue.Queue[tuple[Chunk, str] | BaseException | None]) -> None:

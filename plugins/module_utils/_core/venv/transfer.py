@@ -15,9 +15,10 @@ import bisect
 import hashlib
 import json
 import os
-from typing import IO, Iterator, NamedTuple
+from typing import IO, Any, Iterator, NamedTuple, Sequence
 
 from ansible_collections.inferops.sglang.plugins.module_utils._core.venv.difference import Content
+from ansible_collections.inferops.sglang.plugins.module_utils._core.venv.manifest import Entry
 from ansible_collections.inferops.sglang.plugins.module_utils._core.venv.scan import BLOCK_BYTES, file_digest
 
 PARTIAL = ".partial"
@@ -68,19 +69,32 @@ class Stream:
 
 
 def save_contents(path: str, contents: list[Content]) -> None:
-    """Write the list of contents, for the side that sends."""
-    with open(path, "w", encoding="ascii") as stream:
-        json.dump(contents, stream, separators=(",", ":"))
+    """Write the list of contents that the receiver wants."""
+    _save(path, contents)
 
 
 def load_contents(path: str) -> list[Content]:
     """Read what `save_contents` wrote."""
-    with open(path, encoding="ascii") as stream:
-        return [Content(*fields) for fields in json.load(stream)]
+    return [Content(*fields) for fields in _load(path)]
 
 
-def send(stream: Stream, offset: int, length: int, paths: dict[str, str], out: IO[bytes]) -> None:
-    """Write one chunk to *out*. *paths* says where each content is to be found.
+def save_files(path: str, contents: list[Content], entries: list[Entry]) -> None:
+    """Write where the sender finds each of *contents*, by the *entries* of its own manifest.
+
+    So a receiver can ask for contents, but not for files: nothing outside the sender's tree can be had.
+    """
+    paths = {entry.content: entry.path for entry in entries if entry.kind == "f"}
+    _save(path, [(content.digest, content.size, paths[content.digest]) for content in contents])
+
+
+def load_files(path: str, root: str) -> tuple[list[Content], dict[str, str]]:
+    """Read what `save_files` wrote: the contents, and the file below *root* that holds each."""
+    rows = _load(path)
+    return [Content(*row[:2]) for row in rows], {row[0]: os.path.join(root, row[2]) for row in rows}
+
+
+def send(stream: Stream, offset: int, length: int, files: dict[str, str], out: IO[bytes]) -> None:
+    """Write one chunk to *out*. *files* says where each content is to be found.
 
     A file that has become shorter or has gone is filled up with zeros: the receiver sees by the digest that it
     is not what the manifest promised, and nothing behind it is shifted.
@@ -88,7 +102,7 @@ def send(stream: Stream, offset: int, length: int, paths: dict[str, str], out: I
     for piece in stream.pieces(offset, length):
         rest = piece.length
         try:
-            with open(paths[piece.content.digest], "rb", buffering=0) as source:
+            with open(files[piece.content.digest], "rb", buffering=0) as source:
                 source.seek(piece.start)
                 while rest:
                     block = source.read(min(rest, BLOCK_BYTES))
@@ -139,6 +153,17 @@ def _receive_piece(piece: Piece, source: IO[bytes], path: str) -> str:
             target.write(block)
             rest -= len(block)
     return digest.hexdigest()
+
+
+def _save(path: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    with open(path, "w", encoding="ascii") as stream:
+        json.dump(rows, stream, separators=(",", ":"))
+
+
+def _load(path: str) -> list[list[Any]]:
+    with open(path, encoding="ascii") as stream:
+        rows: list[list[Any]] = json.load(stream)
+    return rows
 
 
 def received(directory: str) -> list[str]:
