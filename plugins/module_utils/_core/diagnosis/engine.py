@@ -104,7 +104,9 @@ def _result(
         "title": (chosen.title if chosen else "It died without saying why") if failed else "",
         "cause": _cause(chosen, ended) if failed else "",
         "remedies": [remedy.as_dict() for remedy in chosen.remedies] if chosen and failed else [],
-        "exception": {"type": chosen.type, "message": evidence.shorten(chosen.message, 600)} if chosen else {},
+        "exception": {"type": chosen.type, "message": evidence.redact(evidence.shorten(chosen.message, 600))}
+        if chosen
+        else {},
         "cause_line": evidence.redact(evidence.shorten(chosen.cause_line, 600)) if chosen else "",
         "phase": phase,
         "phase_title": TITLES[phase],
@@ -155,13 +157,13 @@ def _early_warnings(entries: list[Entry]) -> list[dict[str, str]]:
     for entry in entries:
         for pattern, meaning in EARLY_WARNINGS:
             if meaning not in found and pattern.search(entry.text):
-                found[meaning] = {"line": evidence.shorten(entry.text, 300), "meaning": meaning}
+                found[meaning] = {"line": evidence.redact(evidence.shorten(entry.text, 300)), "meaning": meaning}
     return list(found.values())[:10]
 
 
 def _secondary(entries: list[Entry]) -> list[str]:
     """The consequences that were set aside, each text once."""
-    texts = [evidence.shorten(entry.text, 160) for entry in entries if SECONDARY.search(entry.text)]
+    texts = [evidence.redact(evidence.shorten(entry.text, 160)) for entry in entries if SECONDARY.search(entry.text)]
     return list(dict.fromkeys(texts))[:10]
 
 

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Pattern
 
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.evidence import redact
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.model import (
     SECONDARY,
     SPECIFIC,
@@ -127,9 +128,9 @@ def _nearby(pattern: Pattern[str], entries: list[Entry]) -> bool:
 
 
 def _fill(text: str, found: re.Match[str]) -> str:
-    """Put named groups into a text; anything else in braces stays as it is."""
+    """Put named groups into a text, free of secrets; anything else in braces stays as it is."""
     for name, value in found.groupdict().items():
-        text = text.replace("{" + name + "}", (value or "").strip())
+        text = text.replace("{" + name + "}", redact((value or "").strip()))
     return text
 
 
