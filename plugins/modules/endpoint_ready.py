@@ -17,6 +17,8 @@ description:
     still calls it active. Then it reads on for a moment, diagnoses the whole invocation and fails with the exception, the
     rank, the lines that matter, and what to change.
   - Needs permission to read the journal and the unit's processes, so use C(become).
+extends_documentation_fragment:
+  - inferops.sglang.signatures
 author:
   - The inferops.sglang maintainers (@inferops)
 attributes:
@@ -93,55 +95,6 @@ options:
       - How long one generation may take. The first one may have to compile kernels.
     type: int
     default: 120
-  signatures:
-    description:
-      - Failures of your own to recognise. They win over the ones that the collection knows.
-      - Patterns are regular expressions, searched anywhere, case ignored.
-    type: list
-    elements: dict
-    default: []
-    suboptions:
-      id:
-        description: A short name for the failure.
-        type: str
-        required: true
-      title:
-        description: The failure in a few words.
-        type: str
-      cause:
-        description: Why it happens. Named groups of the pattern may be used as C({name}).
-        type: str
-      exception:
-        description: Pattern on C(Type: message) of an exception and on what it printed below.
-        type: str
-      frames:
-        description: Pattern that the traceback's frames must match as well.
-        type: str
-      line:
-        description: Pattern on any single line.
-        type: str
-      nearby:
-        description: Pattern that some other line of the log must match as well.
-        type: str
-      remedies:
-        description: What to change, best first.
-        type: list
-        elements: dict
-        default: []
-        suboptions:
-          kind:
-            description: What is changed.
-            type: str
-            choices: [server_args, environment, packages, host, model, manual]
-            default: manual
-          value:
-            description: The change itself.
-            type: str
-            required: true
-          unattended:
-            description: Whether a machine may do it without asking.
-            type: bool
-            default: false
   slice_seconds:
     description:
       - Return after about this long with RV(finished=false) and RV(resume), so that progress can be shown; C(0) waits until
@@ -250,26 +203,15 @@ import time
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.custom import user_signatures
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.custom import (
+    SIGNATURES_OPTION,
+    user_signatures,
+)
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving import outcome, probe
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.host import Host, Journal
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.readiness import WAITING, Limits, Wait
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.watch import Question, watch
 
-REMEDY = {
-    "kind": {
-        "type": "str",
-        "choices": ["server_args", "environment", "packages", "host", "model", "manual"],
-        "default": "manual",
-    },
-    "value": {"type": "str", "required": True},
-    "unattended": {"type": "bool", "default": False},
-}
-SIGNATURE = {
-    "id": {"type": "str", "required": True},
-    **{key: {"type": "str"} for key in ("title", "cause", "exception", "frames", "line", "nearby")},
-    "remedies": {"type": "list", "elements": "dict", "default": [], "options": REMEDY},
-}
 ARGUMENTS = {
     "unit": {"type": "str", "required": True},
     "url": {"type": "str", "default": "http://127.0.0.1:30001"},
@@ -282,7 +224,7 @@ ARGUMENTS = {
     "timeout_seconds": {"type": "int", "default": 3600},
     "stall_seconds": {"type": "int", "default": 900},
     "request_timeout_seconds": {"type": "int", "default": 120},
-    "signatures": {"type": "list", "elements": "dict", "default": [], "options": SIGNATURE},
+    "signatures": SIGNATURES_OPTION,
     "slice_seconds": {"type": "int", "default": 0},
     "resume": {"type": "str", "no_log": False},
 }

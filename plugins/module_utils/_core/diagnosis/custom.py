@@ -18,6 +18,18 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.mo
 )
 
 _PATTERNS = ("exception", "frames", "line", "nearby")
+_REMEDY = {
+    "kind": {"type": "str", "choices": list(REMEDY_KINDS), "default": "manual"},
+    "value": {"type": "str", "required": True},
+    "unattended": {"type": "bool", "default": False},
+}
+_SIGNATURE = {
+    "id": {"type": "str", "required": True},
+    **{name: {"type": "str"} for name in ("title", "cause", *_PATTERNS)},
+    "remedies": {"type": "list", "elements": "dict", "default": [], "options": _REMEDY},
+}
+# The option as the modules declare it; its documentation is the fragment inferops.sglang.signatures.
+SIGNATURES_OPTION: dict[str, Any] = {"type": "list", "elements": "dict", "default": [], "options": _SIGNATURE}
 
 
 def user_signatures(given: list[dict[str, Any]]) -> tuple[Signature, ...]:

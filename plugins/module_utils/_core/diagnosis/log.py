@@ -19,5 +19,6 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.reco
     JournalReader,
     parse_json_line,
 )
+from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.saved import read_log
 
-__all__ = ["JOURNALD", "KERNEL", "SYSTEMD", "UNIT", "Entry", "JournalReader", "parse_json_line"]
+__all__ = ["JOURNALD", "KERNEL", "SYSTEMD", "UNIT", "Entry", "JournalReader", "parse_json_line", "read_log"]

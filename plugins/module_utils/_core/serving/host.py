@@ -136,6 +136,15 @@ class Journal:
         return [entry for entry in self._reader.feed_records(records) if _wanted(entry)]
 
 
+def invocations(run_command: RunCommand, unit: str) -> list[str]:
+    """The IDs of all invocations of which the journal still has systemd's lines, oldest first."""
+    argv = ["journalctl", "--output=json", "--no-pager", "--quiet", "--output-fields=INVOCATION_ID", "_PID=1"]
+    _rc, out, _err = run_command([*argv, f"UNIT={unit}"])
+    records = (parse_json_line(line) for line in out.split("\n"))
+    found = [record.get("INVOCATION_ID") for record in records if record]
+    return list(dict.fromkeys(one for one in found if isinstance(one, str)))
+
+
 def _wanted(entry: Entry) -> bool:
     if entry.source == KERNEL:
         return bool(_KERNEL.search(entry.text))

@@ -14,8 +14,9 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis im
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.engine import diagnose
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.evidence import show
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.exits import UnitExit
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.log import Entry
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.model import Signature
-from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.phases import TITLES
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.phases import TITLES, Timeline
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.readiness import (
     READY,
     REFUSED,
@@ -82,6 +83,25 @@ def ended(
     return dict(result, seconds=seconds, invocation_id=wait.invocation)
 
 
+def diagnosed(
+    name: str, entries: list[Entry], unit: UnitState | None, signatures: Sequence[Signature]
+) -> dict[str, Any]:
+    """The result of a diagnosis without a wait. `unit` is given where its present invocation is the one diagnosed."""
+    over = unit is not None and not unit.running
+    known = UnitExit(unit.exit_code, unit.exit_status, unit.result) if unit is not None and over else None
+    diagnosis = diagnose(entries, known, signatures)
+    timeline = Timeline()
+    timeline.feed(entries)
+    if not entries:
+        msg = f"{name} holds no lines: the journal was rotated or is volatile, or nothing ran. That is no proof of health."
+    elif diagnosis["failed"]:
+        msg = report.headline(name, diagnosis)
+    else:
+        msg = f"No failure in {name}; it came as far as {diagnosis['phase_title']}."
+    text = report.readable(name, diagnosis) if diagnosis["failed"] else msg
+    return {"changed": False, "msg": msg, "readable": text, "phases": timeline.seconds(), "diagnosis": diagnosis}
+
+
 def _result(ready: bool, msg: str, **more: Any) -> dict[str, Any]:
     return dict({"changed": False, "ready": ready, "finished": True, "msg": msg}, **more)
 
@@ -92,12 +112,17 @@ def _ready(unit: UnitState, wait: Wait, models: list[str], seconds: float, now: 
         f"{unit.name} generates, {seconds:.1f} s after its start.",
         seconds=seconds,
         time_to_first_answer=round(wait.good[0].seconds, 3),
-        answer=wait.good[-1].text.strip()[:500],
+        answer=_printable(wait.good[-1].text),
         served_models=models,
         phases=wait.timeline.seconds(now),
         invocation_id=wait.invocation,
         early_warnings=diagnose(wait.entries)["early_warnings"],
     )
+
+
+def _printable(text: str) -> str:
+    """A model may say anything; a terminal should not obey it."""
+    return "".join(letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text.strip()[:500])
 
 
 def _died(unit: UnitState, wait: Wait, signatures: Sequence[Signature], seconds: float) -> dict[str, Any]:
