@@ -66,7 +66,9 @@ def main() -> None:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8090)
     parser.add_argument("--cdn-port", type=int, default=8091)
-    parser.add_argument("--token", action="append", default=[], help="a token the hub knows; may be repeated")
+    parser.add_argument(
+        "--token", action="append", default=[], help="a token the hub knows; may be repeated; without any, all are good"
+    )
     parser.add_argument("--quota", type=int, default=100_000, help="requests in each 300 s window")
     parser.add_argument("--state", type=Path, help="write the address and the process id here once listening")
     arguments = parser.parse_args()

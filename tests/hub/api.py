@@ -145,7 +145,7 @@ class Hub(Origin):
         """
         sent = self.headers.get("Authorization", "")
         token = sent[len("Bearer ") :]
-        if sent and token not in self.tokens:
+        if sent and self.tokens and token not in self.tokens:
             self._error(401, "", "Invalid credentials in Authorization header", headers)
             return None
         settings = self.store.settings(repository)
