@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the inferops.sglang maintainers
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs inside the SGLang venv: write the tiny models with random weights and a byte-level tokenizer."""
+"""Runs inside the SGLang venv: write the tiny models with weights from a seed and a byte-level tokenizer."""
 
 from __future__ import annotations
 
@@ -32,11 +32,25 @@ def tokenizer() -> PreTrainedTokenizerFast:
     return fast
 
 
+def speak_letters(model: GPT2LMHeadModel, words: PreTrainedTokenizerFast) -> None:
+    """Make the random model's greedy answers readable: letters and blanks that change from position to position.
+
+    Only their rows of the (tied) embedding are not zero, so no other token can win; and the position outweighs
+    the last token, so that no answer is one letter for ever.
+    """
+    letters = words.convert_tokens_to_ids(words.tokenize("abcdefghijklmnopqrstuvwxyz "))
+    keep = torch.zeros(model.config.vocab_size, 1)
+    keep[letters] = 1
+    model.transformer.wte.weight.data *= keep
+    model.transformer.wpe.weight.data *= 50
+
+
 def main(root: Path) -> None:
     torch.manual_seed(23)
     words = tokenizer()
     ids = {"bos_token_id": 256, "eos_token_id": 257, "pad_token_id": 258}
     gpt2 = GPT2LMHeadModel(GPT2Config(vocab_size=260, n_positions=2048, n_embd=128, n_layer=2, n_head=4, **ids))
+    speak_letters(gpt2, words)
     llama = LlamaForCausalLM(
         LlamaConfig(
             vocab_size=260,
