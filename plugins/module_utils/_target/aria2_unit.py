@@ -96,11 +96,9 @@ class Aria2Unit:
 
     def add(self, gid: str, path: str, address: str) -> None:
         """Hand a file to aria2, starting it where it does not run yet."""
-        if self._aria2 is None:
-            self._start()
-        assert self._aria2 is not None
         try:
-            self._aria2.add(address, file_options(gid, self._staging, path, self._settings.connections))
+            aria2 = self._aria2 or self._start()
+            aria2.add(address, file_options(gid, self._staging, path, self._settings.connections))
         except RpcError as error:
             raise SourceFailed(f"aria2c refuses it: {error}") from None
         except OSError:
@@ -135,7 +133,7 @@ class Aria2Unit:
             self._aria2 = None
             raise SessionLost from None
 
-    def _start(self) -> None:
+    def _start(self) -> Aria2:
         self.stop()
         secret, port = secrets.token_hex(32), _free_port()
         os.makedirs(self._runtime, mode=0o700)
@@ -165,9 +163,10 @@ class Aria2Unit:
         status, _out, err = self._run_command(command)
         if status != 0:
             raise TransferFailed(f"systemd does not start aria2c as {self.unit}: {err.strip()}")
-        self._await(Aria2(Loopback(port), secret))
+        self._aria2 = self._await(Aria2(Loopback(port), secret))
+        return self._aria2
 
-    def _await(self, aria2: Aria2) -> None:
+    def _await(self, aria2: Aria2) -> Aria2:
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             try:
@@ -175,8 +174,7 @@ class Aria2Unit:
             except (OSError, RpcError):
                 time.sleep(0.05)
                 continue
-            self._aria2 = aria2
-            return
+            return aria2
         raise TransferFailed(
             f"aria2c did not answer within {START_SECONDS:.0f} s of its start: see journalctl -u {self.unit}"
         )
