@@ -49,5 +49,7 @@ def test_the_reference_cannot_be_reached_from_the_target(host: Any) -> None:
 
 
 def test_nothing_is_left_of_the_work(host: Any) -> None:
-    assert host.check_output("find /opt/sglang /srv/models -name '*.new' -o -name '*.aria2' -o -name '.partial-*'") == ""
+    assert (
+        host.check_output("find /opt/sglang /srv/models -name '*.new' -o -name '*.aria2' -o -name '.partial-*'") == ""
+    )
     assert host.check_output("systemctl list-units --failed --no-legend --plain") == ""
