@@ -42,6 +42,7 @@ _COMPILER = re.compile(
 _PLAIN_FATAL = re.compile(r"ERROR: +(\[Errno \d+\] .*)")
 _WATCHDOG = re.compile(r"((?:Scheduler )?[Ww]atchdog timeout \(self\.watchdog_timeout.*)")
 _NATIVE = re.compile(r"Subprocess (\S+) \(pid=(\d+)\) crashed with exit code (-?\d+)")
+_DIED_STARTING = re.compile(r"Rank (\d+) scheduler died during initialization")
 # Exceptions that say less than what was raised while they were handled.
 _POOR = frozenset(("KeyError", "IndexError", "StopIteration", "CalledProcessError", "LookupError", "FileNotFoundError"))
 
@@ -155,6 +156,9 @@ def _rank(process_name: str) -> str:
 def _obituary(index: int, entry: Entry, entries: list[Entry]) -> tuple[str, int | None]:
     """Rank and process of a native crash: its own lines name neither, but the parent's line about it does."""
     for other in entries[index : index + 60]:
+        starting = _DIED_STARTING.search(other.text)
+        if starting:
+            return entry.rank or f"TP{starting.group(1)}", entry.pid
         found = _NATIVE.search(other.text)
         if found and (entry.pid is None or entry.pid == int(found.group(2))):
             return entry.rank or _rank(found.group(1)), int(found.group(2))

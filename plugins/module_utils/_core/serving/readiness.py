@@ -8,6 +8,7 @@ Note that this module util is PRIVATE to the collection. It can have breaking ch
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +19,8 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.prob
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.unit import UnitState
 
 WAITING, READY, FAILED, STALLED, TIMEOUT, REFUSED = "waiting", "ready", "failed", "stalled", "timeout", "refused"
+# The wait's own requests in the access log are no sign of life.
+_OWN_QUESTIONS = re.compile(r'"(?:GET|POST) /(?:ready|v1/models|v1/chat/completions|health)[^"]*" \d')
 SETTLE_SECONDS = 1.5  # after a terminal line: the failing rank may write after its parent's obituary
 NOTICEABLE_BYTES = 1 << 20
 ATTEMPTS = 3  # wrong texts in a row until the answer is judged, not the moment
@@ -79,7 +82,8 @@ class Wait:
         """Take new lines of the invocation's journal."""
         self.entries.extend(lines)
         self.timeline.feed(lines)
-        count = sum(1 for line in self.entries if line.source == UNIT) if lines else 0
+        alive = (line for line in self.entries if line.source == UNIT and not _OWN_QUESTIONS.search(line.text))
+        count = sum(1 for _line in alive) if lines else 0
         if count > self.lines:  # a new slice reads the old lines again, which is no news
             self.lines, self.changed = count, now
         if self.terminal_at is None and any(is_terminal(line) or is_stop(line) for line in lines):
@@ -98,7 +102,8 @@ class Wait:
 
     def see_answer(self, answer: Answer, now: float) -> None:
         """Take the result of one generation."""
-        self.changed = now
+        if answer.status:
+            self.changed = now  # an unanswered question is no sign of life
         self.problem = answer.problem or judge_text(answer.text, self.expect)
         if self.problem:
             self.good.clear()

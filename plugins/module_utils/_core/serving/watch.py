@@ -19,6 +19,9 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.read
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.unit import UnitState
 
 STEP_SECONDS = 0.5
+# The log says when the server is up; should it be silent (log level), the server itself is asked now and then. Not more
+# often, because each question is a line in its access log.
+UNANNOUNCED_SECONDS = 5.0
 _LOADING = ("model_init", "weight_load", "kv_cache")
 
 
@@ -98,6 +101,7 @@ def watch(
     wake = threading.Event()
     prober = make_prober(question, wake)
     slice_end = clock() + slice_seconds if slice_seconds else float("inf")
+    next_question = 0.0
     while True:
         now = clock()
         slice_is_over = now >= slice_end and not prober.busy
@@ -109,8 +113,11 @@ def watch(
         owner, wait.foreign_port = host.listening(unit) if unit.running else ("nobody", "")
         if owner == "ours":
             wait.foreign_port = ""
-            if wait.terminal_at is None and not (prober.busy or slice_is_over) and len(wait.good) < 2:
-                prober.start(warm=wait.timeline.phase == "serving")
+            announced = wait.timeline.phase == "serving"
+            free = not (prober.busy or slice_is_over) and wait.terminal_at is None and len(wait.good) < 2
+            if free and (announced or now >= next_question):
+                prober.start(warm=announced)
+                next_question = now + UNANNOUNCED_SECONDS
         elif wait.timeline.phase in _LOADING:
             wait.see_reading(host.bytes_read(unit), now)
         verdict = wait.verdict(now)

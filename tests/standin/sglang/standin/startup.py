@@ -78,7 +78,7 @@ def good_start(kind: str, shards: int) -> list[Step]:
             "Capture target decode CUDA graph end. bs=[1, 2, 4], elapsed=0.60 s, mem usage=0.61 GB",
         ),
         Step(
-            "cuda_graphs",
+            "http",
             "rank0",
             0.1,
             "max_total_num_tokens=4096, chunked_prefill_size=4096, max_prefill_tokens=16384, "

@@ -109,6 +109,14 @@ def test_stall_and_timeout_and_what_counts_as_life() -> None:
     assert again.verdict(1100.0) == "timeout"
 
 
+def test_unanswered_questions_and_their_echo_in_the_log_are_no_life() -> None:
+    """A hung server stalls although it is asked again and again."""
+    wait = fresh(stall=50.0)
+    wait.see_lines([line('INFO:     127.0.0.1:5 - "GET /ready HTTP/1.1" 503 Service Unavailable')], 140.0)
+    wait.see_answer(Answer(problem="no answer within 5 s"), 145.0)
+    assert wait.verdict(150.0) == "stalled"
+
+
 def test_progress_says_the_phase_the_count_and_the_seconds() -> None:
     """As a person reads it."""
     wait = fresh()
