@@ -12,7 +12,11 @@ testinfra_hosts = ["ansible://b300-01", "ansible://b300-02"]
 PROBE = r"""
 set -e
 cd "$(mktemp -d)"
-printf '#include <Python.h>\nstatic struct PyModuleDef d={PyModuleDef_HEAD_INIT,"probe"};PyMODINIT_FUNC PyInit_probe(void){return PyModule_Create(&d);}' > probe.c
+cat > probe.c <<'C'
+#include <Python.h>
+static struct PyModuleDef probe = {PyModuleDef_HEAD_INIT, "probe"};
+PyMODINIT_FUNC PyInit_probe(void) { return PyModule_Create(&probe); }
+C
 include=$(/usr/bin/python3 -c 'import sysconfig; print(sysconfig.get_paths()["include"])')
 gcc -shared -fPIC -I"$include" probe.c -o probe.so
 /usr/bin/python3 -c 'import probe; print("imported", probe.__name__)'
