@@ -52,7 +52,7 @@ class Aria2Unit:
         self, run_command: Callable[..., Any], directory: str, staging: str, purpose: str, settings: Settings
     ) -> None:
         identity = hashlib.sha256(os.path.realpath(directory).encode()).hexdigest()[:12]
-        self.unit = f"inferops-model-download-{identity}.service"
+        self.units = f"inferops-model-download-{identity}-*.service"
         self._run_command = run_command
         self._directory = directory
         self._staging = staging
@@ -117,8 +117,9 @@ class Aria2Unit:
         *at_once* spares the second that aria2 takes to write control files, for when all files are complete.
         """
         if at_once:
-            self._run_command(["systemctl", "kill", "--signal=KILL", self.unit])
-        self._run_command(["systemctl", "stop", self.unit])
+            self._run_command(["systemctl", "kill", "--signal=KILL", self.units])
+        self._run_command(["systemctl", "stop", self.units])
+        self._run_command(["systemctl", "reset-failed", self.units])
         shutil.rmtree(self._runtime, ignore_errors=True)
         self._aria2 = None
 
@@ -136,6 +137,8 @@ class Aria2Unit:
     def _start(self) -> Aria2:
         self.stop()
         secret, port = secrets.token_hex(32), _free_port()
+        # Each start has a name of its own, because systemd may not yet have let go of a unit that was killed.
+        unit = self.units.replace("*", secrets.token_hex(4))
         os.makedirs(self._runtime, mode=0o700)
         os.chmod(RUNTIME_ROOT, 0o700)
         settings = self._settings
@@ -147,7 +150,7 @@ class Aria2Unit:
             "systemd-run",
             "--quiet",
             "--collect",
-            f"--unit={self.unit}",
+            f"--unit={unit}",
             f"--description=Download of {self._purpose}",
             # Only messages before the configuration is read can be written, so no address reaches the journal.
             "--property=StandardOutput=null",
@@ -162,11 +165,11 @@ class Aria2Unit:
         ]
         status, _out, err = self._run_command(command)
         if status != 0:
-            raise TransferFailed(f"systemd does not start aria2c as {self.unit}: {err.strip()}")
-        self._aria2 = self._await(Aria2(Loopback(port), secret))
+            raise TransferFailed(f"systemd does not start aria2c as {unit}: {err.strip()}")
+        self._aria2 = self._await(Aria2(Loopback(port), secret), unit)
         return self._aria2
 
-    def _await(self, aria2: Aria2) -> Aria2:
+    def _await(self, aria2: Aria2, unit: str) -> Aria2:
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             try:
@@ -176,7 +179,7 @@ class Aria2Unit:
                 continue
             return aria2
         raise TransferFailed(
-            f"aria2c did not answer within {START_SECONDS:.0f} s of its start: see journalctl -u {self.unit}"
+            f"aria2c did not answer within {START_SECONDS:.0f} s of its start: see journalctl -u {unit}"
         )
 
     def _note(self) -> dict[str, Any]:

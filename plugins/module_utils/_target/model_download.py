@@ -130,7 +130,7 @@ class ModelDownload:
         if other:
             raise TransferFailed(
                 f"Another run is downloading {other} into {self._wish.path} right now: wait for it, "
-                f"or end it with systemctl stop {self.unit.unit}"
+                f"or end it with systemctl stop '{self.unit.units}'"
             )
         self.directory.open_staging(self.manifest)
         self.unit.attach()

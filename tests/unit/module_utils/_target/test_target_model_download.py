@@ -8,6 +8,7 @@ Only systemd is played: what systemd-run would start as a unit is started as a c
 
 from __future__ import annotations
 
+import fnmatch
 import hashlib
 import json
 import os
@@ -45,10 +46,11 @@ class Units:
             unit = next(word[len("--unit=") :] for word in command if word.startswith("--unit="))
             program = command[command.index("--") + 1 :]
             self.processes[unit] = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        elif command[:2] == ["systemctl", "kill"] and command[-1] in self.processes:
-            self.processes[command[-1]].kill()
-        elif command[:2] == ["systemctl", "stop"]:
-            self.stop(command[2])
+        for unit in [unit for unit in self.processes if fnmatch.fnmatch(unit, command[-1])]:
+            if command[:2] == ["systemctl", "kill"]:
+                self.processes[unit].kill()
+            elif command[:2] == ["systemctl", "stop"]:
+                self.stop(unit)
         return 0, "", ""
 
     def stop(self, unit: str) -> None:
