@@ -26,6 +26,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.no
     SECONDARY,
     STOP,
     TERMINAL,
+    interesting,
 )
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.phases import TITLES, Timeline
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.signatures import BUILTIN
@@ -49,13 +50,14 @@ def diagnose(
     timeline = Timeline()
     timeline.feed(entries)
     ended = read_exit(entries, unit_exit)
-    stop = next((i for i, entry in enumerate(entries) if is_stop(entry)), len(entries))
-    terminal = next((i for i, entry in enumerate(entries) if is_terminal(entry)), len(entries))
-    events = [event for event in find_events(entries) if event.index < stop]
+    notable = [index for index, entry in enumerate(entries) if interesting(entry.text)]
+    stop = next((index for index in notable if is_stop(entries[index])), len(entries))
+    terminal = next((index for index in notable if is_terminal(entries[index])), len(entries))
+    events = [event for event in find_events(entries, notable) if event.index < stop]
     failed = _has_failed(ended, events, stop, terminal, len(entries), ending_is_failure)
-    matches = Matcher(tuple(signatures), BUILTIN).match(events, entries, stop) if failed else []
+    matches = Matcher(tuple(signatures), BUILTIN).match(events, entries, notable, stop) if failed else []
     chosen = with_ignored_import(matches[0], entries) if matches else None
-    return _result(entries, timeline, ended, failed, chosen, matches)
+    return _result(entries, [entries[index] for index in notable], timeline, ended, failed, chosen, matches)
 
 
 def is_stop(entry: Entry) -> bool:
@@ -88,6 +90,7 @@ def _has_failed(
 
 def _result(
     entries: list[Entry],
+    notable: list[Entry],
     timeline: Timeline,
     ended: dict[str, Any] | None,
     failed: bool,
@@ -115,9 +118,9 @@ def _result(
         "frames": list(event.frames[-8:]) if event else [],
         "evidence": evidence.collect(entries, event, failed),
         "exit": ended or {},
-        "early_warnings": _early_warnings(entries),
-        "secondary": _secondary(entries) if failed else [],
-        "complete": _complete(entries, event),
+        "early_warnings": _early_warnings(notable),
+        "secondary": _secondary(notable) if failed else [],
+        "complete": _complete(notable, event),
     }
 
 

@@ -18,7 +18,6 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.no
     SURVIVED_HEADER,
     TERMINAL,
     harmless,
-    interesting,
 )
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.tracebacks import (
     Traceback,
@@ -47,16 +46,20 @@ _DIED_STARTING = re.compile(r"Rank (\d+) scheduler died during initialization")
 _POOR = frozenset(("KeyError", "IndexError", "StopIteration", "CalledProcessError", "LookupError", "FileNotFoundError"))
 
 
-def find_events(entries: list[Entry]) -> list[Event]:
-    """All possible causes; `fatal` is false for those that the program survived."""
+def find_events(entries: list[Entry], notable: list[int]) -> list[Event]:
+    """All possible causes; `fatal` is false for those that the program survived.
+
+    `notable` are the places of the entries that `interesting` lets through.
+    """
     tracebacks = find_tracebacks(entries)
     inside: set[int] = set()
     for traceback in tracebacks:
         inside.update(range(traceback.index, traceback.last + 1))
     last_sign = _last_signs_of_life(entries)
     events = [_of_traceback(traceback, entries, last_sign) for traceback in tracebacks]
-    for index, entry in enumerate(entries):
-        if not interesting(entry.text) or harmless(entry.text):
+    for index in notable:
+        entry = entries[index]
+        if harmless(entry.text):
             continue
         event = _of_line(index, entry, entries)
         if event is not None:
@@ -73,8 +76,11 @@ def find_events(entries: list[Entry]) -> list[Event]:
 def _last_signs_of_life(entries: list[Entry]) -> dict[str, int]:
     """For each stream the last line that shows it at work: one that is no obituary and no part of a stop."""
     last: dict[str, int] = {}
-    for index, entry in enumerate(entries):
-        if entry.stamped and not SECONDARY.search(entry.text) and not STOP.search(entry.text):
+    for index in range(len(entries) - 1, -1, -1):
+        entry = entries[index]
+        if not entry.stamped or entry.stream in last:
+            continue
+        if not SECONDARY.search(entry.text) and not STOP.search(entry.text):
             last[entry.stream] = index
     return last
 

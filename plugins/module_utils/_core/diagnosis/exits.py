@@ -61,8 +61,8 @@ def read_exit(entries: list[Entry], known: UnitExit | None = None) -> dict[str, 
             found = _RESULT.search(entry.text)
             if found:
                 result = found.group(1)
-        found = _STATUS.match(entry.text)
-        if found and not entry.stamped:
+        found = _STATUS.match(entry.text) if not entry.stamped else None
+        if found:
             status = int(found.group(1))
             code = "killed" if status > 128 else "exited"
             status = status - 128 if status > 128 else status

@@ -21,7 +21,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.mo
     Signature,
 )
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.noise import SECONDARY as SECONDARY_TEXT
-from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.noise import harmless, interesting
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.noise import harmless
 from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.entry import Entry
 
 _FLAGS = re.IGNORECASE | re.MULTILINE
@@ -61,12 +61,12 @@ class Matcher:
     def __init__(self, user: tuple[Signature, ...], builtin: tuple[Signature, ...]) -> None:
         self._signatures = [_compile(one, True) for one in user] + [_compile(one, False) for one in builtin]
 
-    def match(self, events: list[Event], entries: list[Entry], stop: int) -> list[Match]:
-        """All matches, the one that counts first."""
+    def match(self, events: list[Event], entries: list[Entry], notable: list[int], stop: int) -> list[Match]:
+        """All matches before the entry `stop`, the one that counts first; `notable` as in `find_events`."""
         matches: list[Match] = []
         for event in events:
             matches.extend(self._of_event(event, entries))
-        matches.extend(self._of_lines(entries, stop))
+        matches.extend(self._of_lines(entries, notable, stop))
         return sorted(matches, key=lambda match: (match.tier, match.event.index))
 
     def _of_event(self, event: Event, entries: list[Entry]) -> list[Match]:
@@ -84,12 +84,17 @@ class Matcher:
                     return [_known(compiled, event, found, name, message, entries)]
         return [_unknown(event, entries)] if event.type or event.message or event.frames else []
 
-    def _of_lines(self, entries: list[Entry], stop: int) -> list[Match]:
+    def _of_lines(self, entries: list[Entry], notable: list[int], stop: int) -> list[Match]:
         """Single lines that a signature knows; the first line of each signature is enough."""
         wanted = [compiled for compiled in self._signatures if compiled.line is not None]
+        everywhere = any(compiled.user for compiled in wanted)  # a user's pattern may stand in any line
+        likely = set(notable)
         matches: list[Match] = []
-        for index, entry in enumerate(entries[:stop]):
-            noteworthy = interesting(entry.text) and not harmless(entry.text)
+        for index in range(len(entries)) if everywhere else notable:
+            if index >= stop:
+                break
+            entry = entries[index]
+            noteworthy = index in likely and not harmless(entry.text)
             for compiled in list(wanted):
                 if compiled.line is None or not (noteworthy or compiled.user):
                     continue

@@ -99,13 +99,17 @@ _WORDS = (
     "timeout", "timed out", "not found", "not supported", "unsupported", "cannot", "could not", "unexpected",
     "sigquit", "sigterm", "abort", "denied", "scheduler", "stopp", "suppressed", "exit", "what():", "too quickly",
     "kill_process", "ignore import", "incorrect regex", "no accelerator", "undefined symbol", "no space", "out of",
+    "deactivated", "unbalanced", "not compatible", "too old", "connection", "broken pipe", "leaked", "reached monitored",
 )  # fmt: skip
 
 
 def interesting(text: str) -> bool:
     """A cheap test that lets the thousands of other lines pass by."""
     lowered = text.lower()
-    return any(word in lowered for word in _WORDS)
+    for word in _WORDS:  # noqa: SIM110 (twice as fast as any(), and it runs for every line of the log)
+        if word in lowered:
+            return True
+    return False
 
 
 def harmless(text: str) -> bool:

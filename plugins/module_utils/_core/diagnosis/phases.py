@@ -55,8 +55,15 @@ PHASES = (
 TITLES = {name: title for name, title, _texts in PHASES}
 _ORDER = {name: position for position, (name, _title, _texts) in enumerate(PHASES)}
 _BEGIN = tuple((text, name) for name, _title, texts in PHASES for text in texts)
-_ANY = re.compile("|".join(re.escape(text) for text, _name in _BEGIN))
 _SHARDS = re.compile(r"(?:shards:|Capturing batches|checkpoint shards).*?\|.*?(\d+)/(\d+)")
+
+
+def _begun(text: str) -> str:
+    """The phase that a line begins, or an empty string."""
+    for mark, name in _BEGIN:
+        if mark in text:
+            return name
+    return ""
 
 
 @dataclass(frozen=True)
@@ -92,10 +99,9 @@ class Timeline:
             self.reached.append(Reached("startup", index, entry.time))
         if entry.source != UNIT:
             return False
-        found = _ANY.search(entry.text)
-        if not found:
+        name = _begun(entry.text)
+        if not name:
             return False
-        name = next(phase for text, phase in _BEGIN if text == found.group(0))
         moved = False
         if _ORDER[name] > _ORDER[self.reached[-1].name]:
             self.reached.append(Reached(name, index, entry.time))

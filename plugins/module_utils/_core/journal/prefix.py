@@ -127,13 +127,16 @@ def split_container(line: str) -> Prefix:
     return Prefix(line, stamp)
 
 
-def split_program(line: str) -> Prefix:
-    """Take apart the prefix of SGLang, torch or vLLM; a line without one comes back whole and not `stamped`."""
+def split_program(line: str, with_time: bool = True) -> Prefix:
+    """Take apart the prefix of SGLang, torch or vLLM; a line without one comes back whole and not `stamped`.
+
+    Where the journal knows the time better, `with_time` saves reading the program's own.
+    """
     first = line[:1]
     if first == "[":
         found = _SGLANG.match(line)
         if found:
-            stamp = _epoch(found.groups()[:6], found.group(7) or "", "")
+            stamp = _epoch(found.groups()[:6], found.group(7) or "", "") if with_time else None
             return Prefix(found.group(9), stamp, None, found.group(8).strip(), "", True)
         found = _TORCH_RANK.match(line)
         if found:

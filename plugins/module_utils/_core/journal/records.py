@@ -127,7 +127,7 @@ class JournalReader:
         cursor = field(record.get("__CURSOR")) or ""
         found = []
         for line in clean_lines(text) if text else [""]:
-            prefix = split_program(line) if source == UNIT else None
+            prefix = split_program(line, with_time=stamp is None) if source == UNIT else None
             rank = self._rank(pid, prefix.rank) if prefix else ""
             found.append(
                 Entry(
