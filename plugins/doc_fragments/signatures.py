@@ -60,4 +60,7 @@ options:
             description: Whether a machine may do it without asking.
             type: bool
             default: false
+          note:
+            description: What people should know about it.
+            type: str
 """

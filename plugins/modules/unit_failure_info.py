@@ -111,7 +111,7 @@ diagnosis:
       description: Why it happens.
       type: str
     remedies:
-      description: What to change, best first; each with C(kind), C(value) and C(unattended).
+      description: What to change, best first; each with C(kind), C(value), C(unattended) and C(note).
       type: list
       elements: dict
     exception:

@@ -22,6 +22,7 @@ _REMEDY = {
     "kind": {"type": "str", "choices": list(REMEDY_KINDS), "default": "manual"},
     "value": {"type": "str", "required": True},
     "unattended": {"type": "bool", "default": False},
+    "note": {"type": "str"},
 }
 _SIGNATURE = {
     "id": {"type": "str", "required": True},
@@ -51,7 +52,11 @@ def _one(number: int, item: dict[str, Any]) -> Signature:
         kind = remedy.get("kind", "manual")
         if kind not in REMEDY_KINDS:
             raise ValueError(f"{name} has a remedy of kind {kind!r}; kinds are {', '.join(REMEDY_KINDS)}")
-        remedies.append(Remedy(kind, str(remedy.get("value", "")), bool(remedy.get("unattended", False))))
+        remedies.append(
+            Remedy(
+                kind, str(remedy.get("value", "")), bool(remedy.get("unattended", False)), str(remedy.get("note") or "")
+            )
+        )
     texts = {key: str(item.get(key) or "") for key in _PATTERNS}
     return Signature(
         id=str(item["id"]),

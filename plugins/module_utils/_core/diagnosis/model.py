@@ -20,15 +20,20 @@ SPECIFIC, WEAK, SECONDARY = "specific", "weak", "secondary"
 
 @dataclass(frozen=True)
 class Remedy:
-    """One thing to change. `unattended` tells whether a machine may do it without asking what it costs."""
+    """One thing to change. `unattended` tells whether a machine may do it without asking what it costs.
+
+    Where it may, `value` is exact for the kinds `server_args` (`--option value`) and `environment` (`NAME=value`). `note`
+    says for people what to know about it.
+    """
 
     kind: str
     value: str
     unattended: bool = False
+    note: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """The shape that results carry."""
-        return {"kind": self.kind, "value": self.value, "unattended": self.unattended}
+        return {"kind": self.kind, "value": self.value, "unattended": self.unattended, "note": self.note}
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,14 @@ def headline(unit: str, diagnosis: dict[str, Any]) -> str:
         sentences.append(_sentence(diagnosis["title"]))
     sentences.append(_sentence(diagnosis["cause"]))
     if diagnosis["remedies"]:
-        sentences.append("Remedy: " + _sentence(diagnosis["remedies"][0]["value"]))
+        sentences.append("Remedy: " + _sentence(_remedy(diagnosis["remedies"][0])))
     if not diagnosis["complete"]:
         sentences.append("The log is incomplete, so this verdict is weak.")
     return " ".join(sentences)
+
+
+def _remedy(remedy: dict[str, Any]) -> str:
+    return f"{remedy['value']} ({remedy['note']})" if remedy.get("note") else str(remedy["value"])
 
 
 def what(diagnosis: dict[str, Any]) -> str:
@@ -57,7 +61,7 @@ def readable(unit: str, diagnosis: dict[str, Any], lines: int = 10) -> str:
     """The headline, every remedy in order, and about ten lines of evidence, one thing a line."""
     parts = [headline(unit, dict(diagnosis, remedies=[]))]
     for number, remedy in enumerate(diagnosis["remedies"], 1):
-        parts.append(f"  remedy {number} ({remedy['kind']}): {remedy['value']}")
+        parts.append(f"  remedy {number} ({remedy['kind']}): {_remedy(remedy)}")
     if diagnosis["exit"].get("meaning"):
         parts.append(f"  how it ended: {diagnosis['exit']['meaning']}")
     for warning in diagnosis["early_warnings"][:3]:

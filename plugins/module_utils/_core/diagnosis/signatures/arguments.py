@@ -88,7 +88,7 @@ SIGNATURES = (
         cause="{asked} tokens were asked for, the model is made for {model}.",
         remedies=(
             Remedy("server_args", "--context-length {model}"),
-            Remedy("environment", "SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN=1 (answers may be wrong)"),
+            Remedy("environment", "SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN=1", note="answers may be wrong"),
         ),
     ),
     Signature(

@@ -70,8 +70,9 @@ SIGNATURES = (
         remedies=(
             Remedy(
                 "environment",
-                "TRITON_PTXAS_PATH=/usr/local/cuda/bin/ptxas (newer triton also reads TRITON_PTXAS_BLACKWELL_PATH)",
+                "TRITON_PTXAS_PATH=/usr/local/cuda/bin/ptxas",
                 True,
+                note="of CUDA 13; newer triton also reads TRITON_PTXAS_BLACKWELL_PATH",
             ),
             Remedy("packages", "a torch and triton built for CUDA 13"),
         ),

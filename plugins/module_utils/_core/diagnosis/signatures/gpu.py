@@ -53,10 +53,28 @@ SIGNATURES = (
     Signature(
         id="no-gpu",
         title="No GPU is visible to the service",
-        exception=r"No CUDA GPUs are available|Found no NVIDIA driver|CUDA error: no CUDA-capable device",
+        exception=r"No CUDA GPUs are available|Found no NVIDIA driver|CUDA error: no CUDA-capable device"
+        r"|Failed to infer device type",
         cause="The process sees no GPU: the driver is not loaded, CUDA_VISIBLE_DEVICES hides them, or the unit may not "
         "open /dev/nvidia*.",
         remedies=(Remedy("host", "load the driver; no PrivateDevices in the unit; check CUDA_VISIBLE_DEVICES"),),
+    ),
+    Signature(
+        id="gpu-count",
+        title="There are fewer GPUs than ranks",
+        exception=r"CUDA error: invalid device ordinal|Duplicate GPU detected",
+        cause="The tensor-parallel size asks for more GPUs than the service sees.",
+        remedies=(
+            Remedy("server_args", "a --tp-size that is not above the number of GPUs"),
+            Remedy("environment", "CUDA_VISIBLE_DEVICES with all of them"),
+        ),
+    ),
+    Signature(
+        id="ptx-too-new",
+        title="The driver is too old for the compiled kernels",
+        exception=r"provided PTX was compiled with an unsupported toolchain",
+        cause="Kernels were compiled with a newer CUDA toolkit than the NVIDIA driver supports.",
+        remedies=(Remedy("host", "a newer NVIDIA driver, or an nvcc of the CUDA version that nvidia-smi shows"),),
     ),
     Signature(
         id="no-kernel-image",

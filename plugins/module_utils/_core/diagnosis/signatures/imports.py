@@ -28,7 +28,8 @@ SIGNATURES = (
             Remedy("server_args", "--mm-attention-backend triton_attn", True),
             Remedy(
                 "server_args",
-                "--skip-server-warmup (text-only serving only: the first image request would still kill the server)",
+                "--skip-server-warmup",
+                note="text-only serving only: the first image request would still kill the server",
             ),
         ),
         versions=">=0.5.10",
@@ -42,7 +43,7 @@ SIGNATURES = (
         cause="SGLang found no GPU and fell back to a code path that needs the package vllm.",
         remedies=(
             Remedy("host", "make the GPUs visible to the service (driver, CUDA_VISIBLE_DEVICES, device permissions)"),
-            Remedy("environment", "SGLANG_USE_CPU_ENGINE=1 (serving on a CPU on purpose)"),
+            Remedy("environment", "SGLANG_USE_CPU_ENGINE=1", note="to serve on a CPU on purpose"),
         ),
         versions="0.5.23",
     ),
@@ -96,10 +97,28 @@ SIGNATURES = (
         cause="torch 2.9.1 with cuDNN below 9.15 computes wrong results for multimodal models; SGLang refuses it.",
         remedies=(
             Remedy("packages", "nvidia-cudnn-cu13==9.16.0.29 (cu12 where torch is built for CUDA 12)"),
-            Remedy("environment", "SGLANG_DISABLE_CUDNN_CHECK=1 (text-only serving)"),
+            Remedy("environment", "SGLANG_DISABLE_CUDNN_CHECK=1", note="text-only serving"),
         ),
         versions="0.5.6 to 0.5.11",
         reference="ai-dynamo/dynamo#5482",
+    ),
+    Signature(
+        id="system-library-too-old",
+        title="The system's {what} is too old",
+        exception=r"version `(?P<what>GLIBC|GLIBCXX|CXXABI)_[\d.]+' not found",
+        cause="A compiled package was built on a newer distribution than this one, or LD_LIBRARY_PATH puts an old library in "
+        "front.",
+        remedies=(
+            Remedy("packages", "wheels for this distribution, or a newer distribution"),
+            Remedy("environment", "LD_LIBRARY_PATH without directories of other programs"),
+        ),
+    ),
+    Signature(
+        id="torch-extension-mismatch",
+        title="torch and one of its companions do not fit",
+        exception=r"operator torchvision::\w+ does not exist|Couldn't load custom C\+\+ ops",
+        cause="torchvision (or torchaudio) was built for another torch.",
+        remedies=(Remedy("packages", "torch, torchvision and torchaudio of one release and one index"),),
     ),
     Signature(
         id="python-module-missing",

@@ -44,7 +44,7 @@ SIGNATURES = (
         cause="The GPUs have different amounts of free memory at the start.",
         remedies=(
             Remedy("host", "end the other processes that nvidia-smi lists"),
-            Remedy("environment", "SGLANG_ENABLE_TP_MEMORY_INBALANCE_CHECK=0 (only warn)"),
+            Remedy("environment", "SGLANG_ENABLE_TP_MEMORY_INBALANCE_CHECK=0", note="then it only warns"),
         ),
     ),
     Signature(

@@ -67,13 +67,43 @@ SIGNATURES = (
         strength=SECONDARY,
     ),
     Signature(
+        id="rendezvous-port-in-use",
+        title="The port on which the ranks meet is taken",
+        exception=r"server socket has failed to listen on any local network address[\s\S]*?port: (?P<port>\d+)|EADDRINUSE",
+        cause="torch.distributed could not open its rendezvous port; usually a process of a killed server still holds it.",
+        remedies=(Remedy("host", "end the leftover sglang processes, or choose another --dist-init-addr"),),
+    ),
+    Signature(
+        id="rendezvous-timeout",
+        title="Not all nodes came to the rendezvous",
+        exception=r"Timed out after \d+ seconds waiting for clients|DistStoreError|wait for clients.*timed out",
+        cause="At least one rank or node never connected: it is not started, cannot reach --dist-init-addr, or died first.",
+        remedies=(Remedy("manual", "the other nodes' logs, and whether they reach --dist-init-addr"),),
+        strength=WEAK,
+    ),
+    Signature(
+        id="open-files-limit",
+        title="Too many open files",
+        exception=r"\[Errno 24\] Too many open files",
+        cause="The unit's limit of open files is too low.",
+        remedies=(Remedy("host", "LimitNOFILE=1048576 in the unit", True),),
+    ),
+    Signature(
         id="home-not-writable",
         title="The service has no writable home",
         exception=r"Permission denied: '(?P<path>/\.(?:cache|triton|config|local|nv)[^']*)'",
         line=r"PermissionError: \[Errno 13\] Permission denied: '(?P<path>/\.[^']*)'",
         cause="HOME is / or unset for the service's user, so caches would be written to {path}.",
-        remedies=(Remedy("environment", "HOME and XDG_CACHE_HOME with a directory of the service's user", True),),
+        remedies=(Remedy("environment", "HOME and XDG_CACHE_HOME with a directory of the service's user"),),
         reference="opendatahub-io/ilab-on-ocp#26",
+    ),
+    Signature(
+        id="permission-denied",
+        title="{path} may not be read or written",
+        exception=r"PermissionError: \[Errno 13\] Permission denied: '(?P<path>[^']+)'",
+        cause="The service's user has no permission for {path}, or the unit protects that directory.",
+        remedies=(Remedy("host", "give the service's user access to {path}"),),
+        strength=WEAK,
     ),
     Signature(
         id="dflash-prefix-cache",
@@ -135,9 +165,10 @@ SIGNATURES = (
     Signature(
         id="rank-died-natively",
         title="Rank {rank} died without a word",
-        exception=r"Rank (?P<rank>\d+) scheduler (?:died during initialization \(exit code: (?P<code>-?\d+)\)|is dead)",
-        cause="The scheduler process of rank {rank} ended with {code}. SGLang's hint at the out-of-memory killer counts only "
-        "where the kernel log confirms it.",
+        exception=r"Rank (?P<rank>\d+) scheduler (?:died during initialization|is dead)",
+        line=r"Rank (?P<rank>\d+) scheduler (?:died during initialization|is dead)",
+        cause="The scheduler process of rank {rank} ended without a message of its own. SGLang's hint at the out-of-memory "
+        "killer counts only where the kernel log confirms it.",
         remedies=(Remedy("manual", "journalctl -k around that time (out of memory, Xid, segfault)"),),
         strength=SECONDARY,
     ),

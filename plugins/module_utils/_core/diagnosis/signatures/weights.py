@@ -72,7 +72,7 @@ SIGNATURES = (
         title="The model needs its own code",
         exception=r"contains custom code which must be executed|trust_remote_code=True",
         cause="The repository brings Python code that must run to load the model, and the service was not allowed to.",
-        remedies=(Remedy("server_args", "--trust-remote-code (after reading that code)"),),
+        remedies=(Remedy("server_args", "--trust-remote-code", note="after reading that code"),),
     ),
     Signature(
         id="model-type-unknown",

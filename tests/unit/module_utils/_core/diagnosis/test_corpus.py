@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,15 @@ def test_synthesised(answer: dict[str, Any]) -> None:
 def test_every_log_has_an_answer() -> None:
     """No fixture without a judgement."""
     assert {path.name for path in (CORPUS / "logs").iterdir()} == {answer["log"] for answer in MEASURED}
+
+
+def test_what_a_machine_may_do_is_exact() -> None:
+    """A remedy that may be applied unattended is an option or an assignment, not prose."""
+    shapes = {"server_args": r"--[a-z-]+( \S+)?", "environment": r"[A-Z_]+=\S+"}
+    for signature in BUILTIN:
+        for remedy in signature.remedies:
+            if remedy.unattended and remedy.kind in shapes:
+                assert re.fullmatch(shapes[remedy.kind], remedy.value), (signature.id, remedy.value)
 
 
 def test_signature_ids_are_unique() -> None:

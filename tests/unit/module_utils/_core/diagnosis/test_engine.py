@@ -41,7 +41,7 @@ def test_the_users_signature_wins() -> None:
     )
     diagnosis = diagnose(read_log(CRASH.encode()), signatures=mine)
     assert (diagnosis["signature"], diagnosis["title"]) == ("bay", "Bay 7 is broken")
-    assert diagnosis["remedies"] == [{"kind": "host", "value": "replace bay 7", "unattended": False}]
+    assert diagnosis["remedies"] == [{"kind": "host", "value": "replace bay 7", "unattended": False, "note": ""}]
     assert diagnose(read_log(CRASH.encode()))["signature"] == "unknown"
 
 
