@@ -46,6 +46,12 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 }
 
 
+def amount(done: int, total: int) -> str:
+    """How much of *total* bytes is done, in a unit that suits it."""
+    unit, name = (GIB, "GiB") if total >= GIB else (MIB, "MiB")
+    return f"{done / unit:.1f}/{total / unit:.1f} {name}"
+
+
 class ActionModule(BuildsAlone):
     """Plan on both hosts, move what is missing, stage, prove, swap."""
 
@@ -67,6 +73,7 @@ class ActionModule(BuildsAlone):
         if self._options["chunk_mib"] < 1:
             raise AnsibleActionFail(f"chunk_mib: {self._options['chunk_mib']} is not a size, use 1 or more")
 
+        self._recovered = False
         self._progress = Progress(Display(), host)
         reference = connect(self._options["reference"], self, variables)
         target = HostSide(host, self, variables)
@@ -111,6 +118,8 @@ class ActionModule(BuildsAlone):
         tree = {key: self._options[key] for key in ("path", "exclude", "bytecode")}
         while True:
             answer = side.run(module, **tree, **arguments)
+            if answer.get("recovered"):
+                self._recovered = True
             if answer["finished"]:
                 return answer
             self._progress.line(f"venv: reading {side.host}, {answer['pending_bytes'] / GIB:.1f} GiB to go")
@@ -122,8 +131,7 @@ class ActionModule(BuildsAlone):
         def moved(done: int) -> None:
             seconds = max(time.monotonic() - started, 0.001)
             self._progress.line(
-                f"venv {done / GIB:.1f}/{load.bytes / GIB:.1f} GiB  {100 * done // load.bytes} %  "
-                f"{done / MIB / seconds:.0f} MiB/s"
+                f"venv {amount(done, load.bytes)}  {100 * done // load.bytes} %  {done / MIB / seconds:.0f} MiB/s"
             )
 
         try:
@@ -149,7 +157,9 @@ class ActionModule(BuildsAlone):
     def _unchanged(self, target: HostSide, tree: dict[str, Any]) -> dict[str, Any]:
         if self._options["imports_always"]:
             target.run(RECEIVE, step="probe", path=self._options["path"], **self._imports())
-        return {**self._facts(tree), "changed": False, "added": 0, "modified": 0, "removed": 0, "bytes": 0}
+        if self._recovered:
+            Display().warning(f"venv {self._options['path']}: an earlier run was cut short, the tree is live again")
+        return {**self._facts(tree), "changed": self._recovered, "added": 0, "modified": 0, "removed": 0, "bytes": 0}
 
     def _described(self, tree: dict[str, Any], plan: dict[str, Any]) -> dict[str, Any]:
         counts = {key: plan[key] for key in ("added", "modified", "removed", "bytes", "hazards")}

@@ -56,17 +56,18 @@ class Receiver:
 
     def plan(self) -> dict[str, Any]:
         """Read the tree, and compare it with the reference's manifest if that has come already."""
-        live = self._live_tree()
+        live, recovered = self._live_tree()
         known = receipt.load(self._receipt_path, self._now_ns)
         deadline = None if self._module.check_mode else self._clock() + self._params["slice_seconds"]
         result = self._scan(live, known, deadline)
         if known.changed and not self._module.check_mode:
             known.save(self._receipt_path, partial=not result.finished)
         if not result.finished:
-            return {"finished": False, "pending_bytes": result.pending_bytes}
+            return {"finished": False, "pending_bytes": result.pending_bytes, "recovered": recovered}
         answer: dict[str, Any] = {
             "finished": True,
             "pending_bytes": 0,
+            "recovered": recovered,
             "identity": manifest.identity(result.entries) if result.entries else "",
         }
         if self._params["manifest"]:
@@ -117,13 +118,12 @@ class Receiver:
         self._import_with(self._where.live)
         return {}
 
-    def _live_tree(self) -> str:
-        """The tree that is or was live: after a swap that was cut short, the previous one, put back."""
+    def _live_tree(self) -> tuple[str, bool]:
+        """The tree that is live, and whether it had to be put back after a swap that was cut short."""
         live, prev = self._where.live, self._where.prev
-        if half_done(os.path.lexists(live), os.path.isdir(prev)):
-            if self._module.check_mode:
-                return prev
-            recover(self._where)
+        if self._module.check_mode and half_done(os.path.lexists(live), os.path.isdir(prev)):
+            return prev, True
+        recovered = recover(self._where)
         if os.path.islink(live) or os.path.ismount(live):
             raise RefusedError("it is a link or a mount point on the target, which cannot be replaced by a rename")
         if os.path.lexists(live) and not os.path.isdir(live):
@@ -132,7 +132,7 @@ class Receiver:
             raise RefusedError(
                 "the directory on the target holds something else than a venv (no pyvenv.cfg); move it away"
             )
-        return live
+        return live, recovered
 
     def _scan(self, tree: str, known: receipt.Receipt, deadline: Any) -> scan.Scan:
         if not os.path.isdir(tree):

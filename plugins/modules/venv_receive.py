@@ -122,6 +122,10 @@ pending_bytes:
   description: How much is still to be read.
   type: int
   returned: for V(plan)
+recovered:
+  description: Whether a swap that an earlier run did not finish was undone, so that the previous tree is live again.
+  type: bool
+  returned: for V(plan)
 identity:
   description: The digest that two equal trees share; empty where there is none.
   type: str
@@ -211,7 +215,8 @@ def main() -> None:
         "probe": receiver.probe,
     }
     try:
-        module.exit_json(changed=module.params["step"] == "swap", **steps[module.params["step"]]())
+        answer = steps[module.params["step"]]()
+        module.exit_json(changed=module.params["step"] == "swap" or answer.get("recovered", False), **answer)
     except (RefusedError, OSError, ValueError) as error:
         module.fail_json(msg=f"venv {module.params['path']}: {error}")
 

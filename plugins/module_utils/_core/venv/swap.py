@@ -37,6 +37,7 @@ def recover(where: Places) -> bool:
     if not half_done(os.path.lexists(where.live), os.path.isdir(where.prev)):
         return False
     os.rename(where.prev, where.live)
+    remove(where.new)
     return True
 
 

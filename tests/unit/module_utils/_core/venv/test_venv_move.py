@@ -192,6 +192,7 @@ def test_a_swap_that_stopped_half_way_is_undone(tmp_path: Path) -> None:
     where = swap.places(str(tmp_path / "venv"))
     assert swap.recover(where)
     assert (tmp_path / "venv/old").exists()
+    assert os.listdir(tmp_path) == ["venv"]
     assert not swap.recover(where)
 
 
