@@ -105,7 +105,7 @@ def _result(
         "failed": failed,
         "signature": (chosen.id if chosen else "unknown") if failed else "",
         "title": (chosen.title if chosen else "It died without saying why") if failed else "",
-        "cause": _cause(chosen, ended) if failed else "",
+        "cause": (chosen.cause if chosen else "Nothing in the log tells why.") if failed else "",
         "remedies": [remedy.as_dict() for remedy in chosen.remedies] if chosen and failed else [],
         "exception": {"type": chosen.type, "message": evidence.redact(evidence.shorten(chosen.message, 600))}
         if chosen
@@ -144,14 +144,6 @@ def _in_scheduler(event: Event, entries: list[Entry]) -> bool:
     return "Scheduler hit an exception" in event.header or (
         event.kind in ("compiler", "native") and any("Scheduler hit an exception" in entry.text for entry in around)
     )
-
-
-def _cause(chosen: Match | None, ended: dict[str, Any] | None) -> str:
-    if chosen is not None:
-        return chosen.cause
-    if ended is not None:
-        return f"Nothing in the log tells why; {ended['meaning']}."
-    return "Nothing in the log tells why."
 
 
 def _early_warnings(entries: list[Entry]) -> list[dict[str, str]]:

@@ -60,8 +60,9 @@ def collect(entries: list[Entry], event: Event | None, failed: bool) -> list[str
     if event is None:
         return [show(entry) for entry in _readable(entries)[-20:]]
     first, last = event.index, min(event.last, len(entries) - 1)
-    before = _readable([e for e in entries[max(0, first - 40) : first] if e.text.strip()])[-4:]
     stream = entries[first].stream
+    near = _readable(entries[max(0, first - 40) : first])
+    before = [e for e in near if e.stream == stream][-4:] or near[-4:]  # other ranks' lines say little about this one
     body = _readable([e for e in entries[first : last + 1] if e.stream == stream])
     if len(body) > 26:
         body = body[:3] + body[-23:]

@@ -130,6 +130,8 @@ def _died(unit: UnitState, wait: Wait, signatures: Sequence[Signature], seconds:
     same = unit.invocation == wait.invocation and not unit.running
     known = UnitExit(unit.exit_code, unit.exit_status, unit.result) if same else None
     diagnosis = diagnose(wait.entries, known, signatures, ending_is_failure=same)
+    if diagnosis["signature"] == "port-in-use" and wait.foreign_port:
+        diagnosis["cause"] += f" Now {wait.foreign_port}."
     if diagnosis["failed"]:
         msg = report.headline(unit.name, diagnosis)
     else:
