@@ -8,6 +8,7 @@ Note that this module util is PRIVATE to the collection. It can have breaking ch
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -137,11 +138,12 @@ class ModelDownload:
         self.unit.beat()
         try:
             finished = self._transfer()
-        except TransferFailed:
-            self.unit.stop()
-            raise
-        finally:
             self.directory.save_receipts()
+        except (TransferFailed, OSError):
+            self.unit.stop()
+            with contextlib.suppress(OSError):  # a full disk, perhaps: the first error is the one to tell
+                self.directory.save_receipts()
+            raise
         if not finished:
             self.unit.beat()
             return False

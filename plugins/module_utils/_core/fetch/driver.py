@@ -142,8 +142,8 @@ class Transfer:
         statuses = self._statuses()
         for path, file in self._files.items():
             status = statuses.get(self._gids[path])
-            if status is None:
-                self._look(file)
+            if status is None or status.state in ("error", "removed"):
+                self._look(file)  # an old failure is no verdict: its reason may be gone
             elif status.state == "complete":
                 file.state, file.held_bytes = UNCHECKED, file.job.size
             else:

@@ -8,6 +8,7 @@ Only systemd is played: what systemd-run would start as a unit is started as a c
 
 from __future__ import annotations
 
+import errno
 import fnmatch
 import hashlib
 import json
@@ -333,6 +334,26 @@ def test_a_killed_aria2_costs_little_and_breaks_nothing(bench: Bench) -> None:
     for process in bench.units.processes.values():
         process.kill()
         process.wait()
+    assert bench.finished() == []
+    bench.download()
+    bench.assert_same()
+
+
+def test_a_disk_that_fills_up_ends_the_session_and_what_is_there_counts(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.faults({"kind": "slow", "origin": "cdn", "bytes_per_second": 400_000, "count": 32})
+    bench.target.mkdir()
+    download = bench.plan()
+
+    def full(*_arguments: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(download.directory, "note_verified", full)
+    monkeypatch.setattr(download.directory, "save_receipts", full)
+    with download.directory.locked(), pytest.raises(OSError, match="No space left"):
+        download.advance()
+    assert bench.units.processes == {}
     assert bench.finished() == []
     bench.download()
     bench.assert_same()

@@ -192,6 +192,15 @@ def test_a_failure_that_cannot_pass_ends_the_transfer(code: int, sentence: str) 
         world.transfer("a").run(deadline=world.now + 60)
 
 
+def test_an_old_failure_in_a_session_that_was_left_behind_is_no_verdict() -> None:
+    world = World()
+    world.failures = {"a": [(400, 9)]}
+    with pytest.raises(TransferFailed, match="the disk is full"):
+        world.transfer("a").run(deadline=world.now + 60)
+    assert [status.state for status in world.aria2.values()] == ["error"]
+    assert world.transfer("a").run(deadline=world.now + 60)
+
+
 def test_failures_without_a_new_byte_come_to_an_end_and_never_show_an_address() -> None:
     world = World()
     world.failures = {"a": 20 * [(400, 22)]}
