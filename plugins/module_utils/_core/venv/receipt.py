@@ -63,10 +63,11 @@ class Receipt:
         keep = {**self._known, **self._used} if partial else self._used
         rows: list[list[object]] = [[name, *key, digest] for name, (key, digest) in keep.items()]
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        with gzip.open(path + ".new", "wt", compresslevel=1, encoding="ascii") as stream:
+        fresh = f"{path}.{os.getpid()}"  # several targets may ask one reference at the same time
+        with gzip.open(fresh, "wt", compresslevel=1, encoding="ascii") as stream:
             json.dump({"format": FORMAT, "files": rows}, stream, separators=(",", ":"))
-        os.chmod(path + ".new", 0o600)
-        os.replace(path + ".new", path)
+        os.chmod(fresh, 0o600)
+        os.replace(fresh, path)
 
 
 def load(path: str, now_ns: Callable[[], int]) -> Receipt:
