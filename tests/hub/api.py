@@ -76,9 +76,8 @@ class Hub(Origin):
             self.control.clear_requests()
         self._json(200, {}, {})
 
-    def note(self, status: int, sent: int) -> None:
-        if not self.path.startswith("/_hub/"):
-            super().note(status, sent)
+    def note(self, status: int, sent: int) -> dict[str, Any]:
+        return {} if self.path.startswith("/_hub/") else super().note(status, sent)
 
     def _steer(self, path: str) -> None:
         answers = {"/_hub/requests": self.control.requests, "/_hub/faults": self.control.faults}

@@ -86,18 +86,26 @@ class Control:
                     return fault
         return None
 
-    def record(self, origin: str, entry: dict[str, Any]) -> None:
+    def record(self, origin: str, entry: dict[str, Any]) -> dict[str, Any]:
+        entry = dict(entry, origin=origin)
         with self._lock:
-            self._log.append(dict(entry, origin=origin))
+            self._log.append(entry)
             self._counts[f"{origin}_requests"] += 1
             self._counts[f"{origin}_bytes"] += entry["bytes"]
             if entry["authorization"]:
                 self._counts[f"{origin}_authorizations"] += 1
+        return entry
+
+    def add_bytes(self, origin: str, entry: dict[str, Any], sent: int) -> None:
+        """The body of a file has left, or what the client took of it."""
+        with self._lock:
+            entry["bytes"] += sent
+            self._counts[f"{origin}_bytes"] += sent
 
     def requests(self) -> dict[str, Any]:
         names = ("hub_requests", "cdn_requests", "hub_bytes", "cdn_bytes", "hub_authorizations", "cdn_authorizations")
         with self._lock:
-            return {"counts": {name: self._counts[name] for name in names}, "log": list(self._log)}
+            return {"counts": {name: self._counts[name] for name in names}, "log": [dict(entry) for entry in self._log]}
 
     def clear_requests(self) -> None:
         with self._lock:

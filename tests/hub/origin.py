@@ -60,10 +60,10 @@ class Origin(BaseHTTPRequestHandler):
         for name, value in headers.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
+        sent = 0 if self.command == "HEAD" else len(body)
+        self.note(status, sent)
         self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
-        self.note(status, len(body))
+        self.wfile.write(body[:sent])
 
     def reply_file(self, file: Path, size: int, headers: dict[str, str]) -> None:
         """Send *file*, or the range of it that was asked for; 416 beyond its end."""
@@ -84,12 +84,11 @@ class Origin(BaseHTTPRequestHandler):
         self.send_header("Accept-Ranges", "bytes")
         if partial:
             self.send_header("Content-Range", f"bytes {first}-{last}/{size}")
+        entry = self.note(206 if partial else 200, 0)
         self.end_headers()
-        sent = 0
         if self.command != "HEAD":
             with file.open("rb") as stream:
-                sent = self._send(stream, first, last - first + 1)
-        self.note(206 if partial else 200, sent)
+                self.control.add_bytes(self.origin, entry, self._send(stream, first, last - first + 1))
 
     def _send(self, stream: BinaryIO, first: int, length: int) -> int:
         fault = self.fault
@@ -117,7 +116,8 @@ class Origin(BaseHTTPRequestHandler):
             sent += len(chunk)
         return sent
 
-    def note(self, status: int, sent: int) -> None:
+    def note(self, status: int, sent: int) -> dict[str, Any]:
+        """Write the log entry, before the answer leaves: who has it can rely on finding it in the log."""
         entry: dict[str, Any] = {
             "method": self.command,
             "path": unquote(urlsplit(self.path).path),
@@ -126,7 +126,7 @@ class Origin(BaseHTTPRequestHandler):
             "bytes": sent,
             "authorization": "Authorization" in self.headers,
         }
-        self.control.record(self.origin, entry)
+        return self.control.record(self.origin, entry)
 
     def log_message(self, format: str, *args: object) -> None:
         """Nothing on stderr: the log is asked for at ``/_hub/requests``."""
