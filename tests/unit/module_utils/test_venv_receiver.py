@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -139,6 +140,15 @@ def test_check_mode_leaves_no_trace(reference: Path, tmp_path: Path) -> None:
     plan = planned(reference, tmp_path, check_mode=True)
     assert (plan["added"], plan["modified"], plan["removed"], plan["hazards"]) == (5, 0, 0, [])
     assert sorted(os.listdir(tmp_path)) == ["exchange", "reference"]
+
+
+def test_check_mode_writes_no_receipt_either(reference: Path, tmp_path: Path, cache: Path) -> None:
+    synced(reference, tmp_path)
+    shutil.rmtree(cache)
+    step("plan", check_mode=True, path=str(tmp_path / "venv"))
+    assert not cache.exists()
+    step("plan", path=str(tmp_path / "venv"))
+    assert cache.exists()
 
 
 def test_check_mode_looks_at_the_previous_tree_where_a_swap_was_cut_short(reference: Path, tmp_path: Path) -> None:
