@@ -1,7 +1,10 @@
 # Copyright: (c) 2026, the inferops.sglang maintainers
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""HTTP for the core's clients: to a hub through Ansible's own machinery, to aria2 over loopback.
+"""HTTP for the core's clients: to a hub, and to aria2 over loopback.
+
+Ansible's own open_url builds a TLS context for every request, which reads all certificates of the system; a model
+of some hundred files takes several hundred requests.
 
 Note that this module util is PRIVATE to the collection. It can have breaking changes at any time.
 """
@@ -10,12 +13,12 @@ from __future__ import annotations
 
 import http.client
 import os
+import ssl
 from typing import Any, BinaryIO, Callable, Mapping
 from urllib.error import HTTPError
 from urllib.parse import urljoin
+from urllib.request import HTTPRedirectHandler, HTTPSHandler, Request, build_opener
 
-from ansible.module_utils.urls import ConnectionError as UrlsConnectionError
-from ansible.module_utils.urls import open_url
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.client import MAX_REDIRECTS, Response
 
 USER_AGENT = "inferops.sglang"
@@ -24,12 +27,23 @@ MAX_BODY_BYTES = 256 * 1024 * 1024
 CHUNK_BYTES = 256 * 1024
 
 
+class _NoRedirect(HTTPRedirectHandler):
+    def redirect_request(self, *_arguments: Any) -> None:
+        """Leave the answer as it is."""
+
+
 class Web:
-    """Requests that follow no redirect and read no .netrc, so that the caller decides where a token goes."""
+    """Requests that follow no redirect and read no .netrc, so that the caller decides where a token goes.
+
+    Proxies are those of the environment. *ca_path* is a file of certificates in place of the system's.
+    """
 
     def __init__(self, validate_certs: bool, ca_path: str | None) -> None:
-        self._validate_certs = validate_certs
-        self._ca_path = ca_path
+        context = ssl.create_default_context(cafile=ca_path)
+        if not validate_certs:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        self._opener = build_opener(HTTPSHandler(context=context), _NoRedirect())
 
     def __call__(self, method: str, url: str, headers: Mapping[str, str]) -> Response:
         """The transport of the hub client."""
@@ -89,22 +103,12 @@ class Web:
                 raise OSError(f"more than the {size} bytes of the listing arrived")
 
     def _open(self, method: str, url: str, headers: Mapping[str, str]) -> Any:
+        request = Request(url, headers=dict(headers, **{"User-Agent": USER_AGENT}), method=method)
         try:
-            return open_url(
-                url,
-                method=method,
-                headers=dict(headers),
-                follow_redirects="none",
-                use_netrc=False,
-                timeout=TIMEOUT_SECONDS,
-                validate_certs=self._validate_certs,
-                ca_path=self._ca_path,
-                http_agent=USER_AGENT,
-                decompress=False,
-            )
+            return self._opener.open(request, timeout=TIMEOUT_SECONDS)
         except HTTPError as answer:  # every status from 300 on arrives like this
             return answer
-        except (UrlsConnectionError, http.client.HTTPException) as error:
+        except http.client.HTTPException as error:
             raise OSError(str(error)) from None
 
 
