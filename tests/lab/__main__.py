@@ -26,6 +26,7 @@ def up(arguments: argparse.Namespace) -> None:
     for spec in specs:
         state = "booted" if Machine(lab, spec).up() else "running"
         print(f"lab: {spec.name} {state} at {spec.address} ({spec.suite})", flush=True)
+    inventory.write_resolved(lab_directory(lab) / "inventory.json", [machine.spec for machine in known_machines(lab)])
     if arguments.hub:
         print(f"lab: hub at {HUB(lab).up()}", flush=True)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from lab.machine import Spec
+from lab.machine import KEY, Spec
 from lab.places import PROJECT, lab_number
 from lab.shell import LabError, run
 
@@ -28,6 +28,18 @@ def specs(inventories: list[Path], names: list[str]) -> list[Spec]:
     if unknown:
         raise LabError(f"The inventory has no host {unknown[0]}; it has {', '.join(sorted(hostvars))}.")
     return [_spec(name, hostvars[name]) for name in names or sorted(hostvars)]
+
+
+def write_resolved(path: Path, hosts: list[Spec]) -> None:
+    """An inventory without templates, for testinfra, which opens SSH connections of its own."""
+    connection = {
+        "ansible_user": "root",
+        "ansible_ssh_private_key_file": str(KEY),
+        "ansible_ssh_common_args": "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR "
+        f"-o ControlMaster=auto -o ControlPersist=60 -o ControlPath={path.parent}/%h.ssh",
+    }
+    every = {"all": {"hosts": {spec.name: {"ansible_host": spec.address, **connection} for spec in hosts}}}
+    path.write_text(json.dumps(every, indent=2))
 
 
 def _spec(name: str, variables: dict[str, object]) -> Spec:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-testinfra_hosts = ["ansible://b300-01?force_ansible=True"]
+testinfra_hosts = ["ansible://b300-01"]
 
 
 def test_the_crash_is_what_the_facts_say(host: Any) -> None:

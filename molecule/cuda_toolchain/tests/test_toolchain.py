@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-testinfra_hosts = ["ansible://b300-01?force_ansible=True", "ansible://b300-02?force_ansible=True"]
+testinfra_hosts = ["ansible://b300-01", "ansible://b300-02"]
 
 PROBE = r"""
 set -e

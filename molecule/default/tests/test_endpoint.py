@@ -9,7 +9,7 @@ import json
 import shlex
 from typing import Any
 
-testinfra_hosts = ["ansible://b300-01?force_ansible=True"]
+testinfra_hosts = ["ansible://b300-01"]
 
 URL = "http://127.0.0.1:30001"
 

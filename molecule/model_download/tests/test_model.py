@@ -10,7 +10,7 @@ import os
 from typing import Any
 from urllib.request import urlopen
 
-testinfra_hosts = ["ansible://b300-01?force_ansible=True", "ansible://b300-02?force_ansible=True"]
+testinfra_hosts = ["ansible://b300-01", "ansible://b300-02"]
 
 MODEL = "/srv/models/shards"
 TOKEN = "hf_lab_5f2e9c_never_seen"

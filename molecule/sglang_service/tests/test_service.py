@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-testinfra_hosts = ["ansible://b300-01?force_ansible=True", "ansible://b300-02?force_ansible=True"]
+testinfra_hosts = ["ansible://b300-01", "ansible://b300-02"]
 
 KEY = "lab-key-5f2e9c"
 NAME = 'a model\'s "name" 100% $HOME'

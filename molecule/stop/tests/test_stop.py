@@ -9,7 +9,7 @@ import json
 import shlex
 from typing import Any
 
-testinfra_hosts = ["ansible://b300-01?force_ansible=True"]
+testinfra_hosts = ["ansible://b300-01"]
 
 TOKENS = 1500
 

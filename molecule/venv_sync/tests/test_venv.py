@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import testinfra
 
-testinfra_hosts = ["ansible://b300-01?force_ansible=True", "ansible://b300-02?force_ansible=True"]
+testinfra_hosts = ["ansible://b300-01", "ansible://b300-02"]
 
 REFERENCE = {"b300-01": "ct200-01", "b300-02": "ct200-02"}
 DIGESTS = "cd /opt/sglang/venv && find . -type f ! -path '*/__pycache__/*' -exec sha256sum {} + | sort -k2"
@@ -20,7 +20,7 @@ LINKS = "cd /opt/sglang/venv && find . -type l -printf '%p -> %l\\n' | sort"
 @pytest.fixture
 def reference(host: Any) -> Any:
     name = REFERENCE[host.backend.host]
-    return testinfra.get_host(f"ansible://{name}?force_ansible=True", ansible_inventory=host.backend.ansible_inventory)
+    return testinfra.get_host(f"ansible://{name}", ansible_inventory=host.backend.ansible_inventory)
 
 
 def test_every_file_and_link_is_the_references(host: Any, reference: Any) -> None:
