@@ -21,7 +21,8 @@ options:
   place:
     description:
       - Where the word will stand.
-      - V(exec) is a command line such as C(ExecStart=), V(environment) one assignment of C(Environment=), V(file) a value in an C(EnvironmentFile=).
+      - V(exec) is a command line such as C(ExecStart=), V(environment) one assignment of C(Environment=),
+        V(file) a value in an C(EnvironmentFile=).
     type: str
     choices: [exec, environment, file]
     default: exec

@@ -16,7 +16,7 @@ from lab.shell import LabError
 # What a running system writes by itself, and Ansible's own temporary files.
 IGNORED = (
     "dev", "proc", "run", "sys", "tmp", "var/tmp", "var/log", "root/.ansible", "etc/machine-id", "etc/.pwd.lock",
-    "var/lib/systemd", "var/lib/dbus", "var/lib/private", "var/cache/private",
+    "var/cache/apt", "var/lib/systemd", "var/lib/dbus", "var/lib/private", "var/cache/private",
 )  # fmt: skip
 
 
