@@ -18,18 +18,22 @@ description:
   - Also says whether the running unit is older than what it runs from, so that an interrupted deployment is finished by the next one.
 attributes:
   check_mode:
+    description: Can run in check_mode and return changed status prediction without modifying target.
     support: full
     details:
       - Where the venv is not there yet, the arguments cannot be judged; the module then warns and reports what it would write.
   diff_mode:
+    description: Will return details on what has changed, when in diff mode.
     support: full
     details:
       - The values of O(secret_arguments) are never shown.
   idempotent:
+    description: A second run with the same input reports no change.
     support: full
   platform:
+    description: The platforms the module works on.
     support: full
-    platforms: posix
+    platforms: linux
 options:
   path:
     description: The config file. SGLang accepts only names that end in C(.yaml) or C(.yml).

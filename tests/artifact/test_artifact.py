@@ -31,7 +31,7 @@ def test_nothing_else_is_shipped(installed: Path) -> None:
     top = {name.split("/")[0] for name in files(installed)}
     assert top <= {
         "CHANGELOG.md", "CONTRIBUTING.md", "FILES.json", "LICENSE", "MANIFEST.json", "README.md",
-        "changelogs", "docs", "meta", "playbooks", "plugins", "roles", "tests",
+        "changelogs", "docs", "meta", "playbooks", "plugins", "roles",
     }  # fmt: skip
     assert not [path for path in installed.rglob("*") if path.is_symlink()]
     assert not [name for name in files(installed) if name.endswith((".pyc", ".tar.gz"))]

@@ -55,7 +55,13 @@ def file_of_tree_item(item: Mapping[str, Any]) -> ManifestFile | None:
     identity = lfs.get("oid") if isinstance(lfs, dict) else item.get("oid")
     # The oid of an LFS entry itself is the id of its pointer file, not of the content.
     kind, length = ("sha256", 64) if isinstance(lfs, dict) else ("git-sha1", 40)
-    if not isinstance(path, str) or type(size) is not int or size < 0 or not _is_hex(identity, length):
+    if (
+        not isinstance(path, str)
+        or not isinstance(size, int)
+        or isinstance(size, bool)
+        or size < 0
+        or not _is_hex(identity, length)
+    ):
         raise ValueError(f"an entry without a path, a size and a digest: {str(dict(item))[:200]}")
     return ManifestFile(path, size, f"{kind}:{identity}")
 

@@ -53,6 +53,8 @@ def load_receipts(text: str) -> dict[str, Receipt]:
 def _receipt(entry: Mapping[str, Any]) -> Receipt:
     numbers = [entry[name] for name in ("size", "mtime_ns", "inode")]
     texts = [entry[name] for name in ("digest", "commit")]
-    if not all(type(value) is int for value in numbers) or not all(isinstance(value, str) for value in texts):
+    if not all(isinstance(value, int) and not isinstance(value, bool) for value in numbers) or not all(
+        isinstance(value, str) for value in texts
+    ):
         raise TypeError("a receipt with values of the wrong type")
     return Receipt(*numbers, *texts)

@@ -116,7 +116,12 @@ def _span(name: str, entry: Any) -> tuple[int, int, str]:
 
 
 def _is_sizes(value: Any) -> bool:
-    return isinstance(value, list) and all(type(size) is int and 0 <= size < 1 << 64 for size in value)
+    return isinstance(value, list) and all(map(_is_size, value))
+
+
+def _is_size(value: Any) -> bool:
+    """An unsigned 64-bit number; JSON's true and false are numbers to Python alone."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 64
 
 
 def _check_metadata(metadata: Any) -> None:
