@@ -31,7 +31,7 @@ attributes:
     description: Will return details on what has changed, or what would change, in check mode.
     support: none
     details:
-      - It changes nothing.
+      - It changes nothing but what O(stop_restart_loop) allows, and that has no text to compare.
   idempotent:
     description: When run twice in a row with the same arguments, the second run reports no change.
     support: full
@@ -95,6 +95,12 @@ options:
       - How long one generation may take. The first one may have to compile kernels.
     type: int
     default: 120
+  stop_restart_loop:
+    description:
+      - Stop a unit that has died, so that systemd does not start it again and again; each start would load the whole model.
+      - A unit that is stuck or answers wrongly is left running, to be looked at.
+    type: bool
+    default: false
   slice_seconds:
     description:
       - Return after about this long with RV(finished=false) and RV(resume), so that progress can be shown; C(0) waits until
@@ -173,6 +179,10 @@ early_warnings:
   returned: when finished
   type: list
   elements: dict
+restart_loop_stopped:
+  description: Whether the dead unit was stopped, see O(stop_restart_loop).
+  returned: on failure
+  type: bool
 diagnosis:
   description: What died and why; the shape is that of RV(inferops.sglang.unit_failure_info#module:diagnosis).
   returned: on failure
@@ -225,6 +235,7 @@ ARGUMENTS = {
     "stall_seconds": {"type": "int", "default": 900},
     "request_timeout_seconds": {"type": "int", "default": 120},
     "signatures": SIGNATURES_OPTION,
+    "stop_restart_loop": {"type": "bool", "default": False},
     "slice_seconds": {"type": "int", "default": 0},
     "resume": {"type": "str", "no_log": False},
 }
@@ -269,6 +280,16 @@ def read_key(module: AnsibleModule) -> str:
     return key
 
 
+def fail(module: AnsibleModule, result: dict) -> None:
+    """Report the failure; a unit that has died is not left to load the model again and again."""
+    died = result.get("diagnosis", {}).get("failed", False)
+    if died and module.params["stop_restart_loop"]:
+        # Not waited for: a process in its crash diagnostics can take a minute to go.
+        module.run_command(["systemctl", "--no-block", "stop", module.params["unit"]])
+        result["restart_loop_stopped"] = result["changed"] = True
+    module.fail_json(**result)
+
+
 def main() -> None:
     """Look, wait, and hand back the verdict."""
     module = AnsibleModule(
@@ -299,7 +320,7 @@ def main() -> None:
     journal = Journal(run, wait.invocation, unit.since)
     if not params["resume"] and not unit.running:
         wait.see_lines(journal.read(), time.time())
-        module.fail_json(**outcome.not_running(unit, wait, signatures))
+        fail(module, outcome.not_running(unit, wait, signatures))
 
     endpoint = probe.Endpoint(params["url"], read_key(module), params["validate_certs"])
     question = Question(endpoint, params["prompt"], params["model"] or "", params["request_timeout_seconds"])
@@ -317,7 +338,7 @@ def main() -> None:
     result = outcome.ended(verdict, unit, wait, prober.models, signatures, time.time(), journal.problem)
     if result["ready"]:
         module.exit_json(**result)
-    module.fail_json(**result)
+    fail(module, result)
 
 
 if __name__ == "__main__":

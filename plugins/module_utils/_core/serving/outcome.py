@@ -114,7 +114,8 @@ def _ready(unit: UnitState, wait: Wait, models: list[str], seconds: float, now: 
         time_to_first_answer=round(wait.good[0].seconds, 3),
         answer=_printable(wait.good[-1].text),
         served_models=models,
-        phases=wait.timeline.seconds(now),
+        # A server that has been up for days spent no part of its start in that.
+        phases=[phase for phase in wait.timeline.seconds(now) if phase["name"] != "serving"],
         invocation_id=wait.invocation,
         early_warnings=diagnose(wait.entries)["early_warnings"],
     )
