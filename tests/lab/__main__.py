@@ -48,6 +48,14 @@ def down(arguments: argparse.Namespace) -> None:
             network.remove_namespace(name)
 
 
+def reboot(arguments: argparse.Namespace) -> None:
+    """Pull the plug of hosts and boot them again."""
+    for machine in known_machines(lab_number()):
+        if machine.spec.name in arguments.hosts:
+            machine.power_off()
+            machine.boot()
+
+
 def status(_arguments: argparse.Namespace) -> None:
     for directory in sorted((CACHE / "labs").glob("*")):
         for machine in known_machines(int(directory.name)):
@@ -67,6 +75,9 @@ def main() -> int:
     command.add_argument("hosts", nargs="*")
     command.add_argument("--all", action="store_true", help="every lab, and what they share")
     command.set_defaults(run=down)
+    command = commands.add_parser("reboot", help="pull the plug of hosts and boot them again")
+    command.add_argument("hosts", nargs="+")
+    command.set_defaults(run=reboot)
     command = commands.add_parser("status", help="list hosts of all labs")
     command.set_defaults(run=status)
     command = commands.add_parser("remember", help="take a picture of every file of this lab's hosts")
