@@ -66,7 +66,8 @@ def readable(unit: str, diagnosis: dict[str, Any], lines: int = 10) -> str:
         parts.append(f"  how it ended: {diagnosis['exit']['meaning']}")
     for warning in diagnosis["early_warnings"][:3]:
         parts.append(f"  seen earlier: {warning['line'][:160]} ({warning['meaning']})")
-    shown = diagnosis["evidence"]
+    # What merely followed stays in the evidence of the result; a person is shown the cause.
+    shown = [line for line in diagnosis["evidence"] if not any(after[:80] in line for after in diagnosis["secondary"])]
     if len(shown) > lines:
         # The exception stands at the end of a traceback, so the lines before it go first.
         at = next(

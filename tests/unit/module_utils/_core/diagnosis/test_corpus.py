@@ -42,6 +42,7 @@ def check(answer: dict[str, Any], log: bytes) -> None:
         assert "sigquit" not in text.lower()
         assert "{" not in diagnosis["title"] + diagnosis["cause"] + "".join(r["value"] for r in diagnosis["remedies"])
         assert readable("sglang.service", diagnosis).startswith("sglang.service died while ")
+        assert "received sigquit" not in readable("sglang.service", diagnosis).lower()
     else:
         assert diagnosis["remedies"] == [] and diagnosis["evidence"] == []
     assert len(diagnosis["evidence"]) <= 40
