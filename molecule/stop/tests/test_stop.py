@@ -11,7 +11,7 @@ from typing import Any
 
 testinfra_hosts = ["ansible://b300-01"]
 
-TOKENS = 1500
+TOKENS = 800
 
 # Runs on the host: ask for a long answer as a stream; when its first piece is here, the request is in flight, so order
 # the stop; then read on to the end. Prints how the answer ended.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 PROPERTIES = (
     "LoadState", "ActiveState", "SubState", "Result", "InvocationID", "NRestarts", "MainPID", "ControlGroup",
-    "ExecMainCode", "ExecMainStatus", "InactiveExitTimestamp",
+    "ExecMainCode", "ExecMainStatus", "ExecMainStartTimestamp", "InactiveExitTimestamp",
 )  # fmt: skip
 
 # siginfo's si_code, which ExecMainCode carries as a number.
@@ -21,7 +21,7 @@ _CODES = {"1": "exited", "2": "killed", "3": "dumped"}
 
 @dataclass(frozen=True)
 class UnitState:
-    """One look at the unit. `since` is when it last left the inactive state, in systemd's own words."""
+    """One look at the unit. `since` is when its last start began, in systemd's own words and in UTC."""
 
     name: str
     load: str = "not-found"
@@ -63,9 +63,15 @@ def parse_unit(name: str, text: str) -> UnitState:
         cgroup=values.get("ControlGroup", ""),
         exit_code=code,
         exit_status=_number(values.get("ExecMainStatus")) if code else None,
-        since=values.get("InactiveExitTimestamp", ""),
+        since=_earlier(values.get("ExecMainStartTimestamp", ""), values.get("InactiveExitTimestamp", "")),
     )
 
 
 def _number(text: str | None) -> int:
     return int(text) if text and text.isdigit() else 0
+
+
+def _earlier(process_start: str, inactive_exit: str) -> str:
+    """A unit that waits for its next start left the inactive state when it died, after the process in question began."""
+    known = [stamp for stamp in (process_start, inactive_exit) if stamp.count(" ") >= 2]  # "n/a" where it never started
+    return min(known, key=lambda stamp: stamp.split()[1:3]) if known else ""

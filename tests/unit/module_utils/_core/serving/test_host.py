@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pytest
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.host import Host, Journal, invocations
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.unit import UnitState
 
@@ -92,3 +93,22 @@ def test_nobody_listens(tmp_path: Path) -> None:
     host = tree(tmp_path, 7)
     host._port = 30002
     assert host.listening(UNIT) == ("nobody", "")
+
+
+@pytest.mark.parametrize(
+    ("process_start", "inactive_exit", "since"),
+    [
+        # Running: the unit left the inactive state just before its process began.
+        ("Mon 2026-11-30 23:12:52 UTC", "Mon 2026-11-30 23:12:51 UTC", "Mon 2026-11-30 23:12:51 UTC"),
+        # Waiting for its next start (systemd 252): it "left the inactive state" when it died.
+        ("Mon 2026-11-30 23:12:52 UTC", "Mon 2026-11-30 23:12:58 UTC", "Mon 2026-11-30 23:12:52 UTC"),
+        ("Sun 2026-11-29 23:59:59 UTC", "Mon 2026-11-30 00:00:04 UTC", "Sun 2026-11-29 23:59:59 UTC"),
+        ("n/a", "Mon 2026-11-30 23:12:58 UTC", "Mon 2026-11-30 23:12:58 UTC"),
+        ("", "", ""),
+    ],
+)
+def test_a_dead_units_journal_is_read_from_the_start_of_its_process(
+    process_start: str, inactive_exit: str, since: str
+) -> None:
+    text = f"ExecMainStartTimestamp={process_start}\nInactiveExitTimestamp={inactive_exit}\n"
+    assert parse_unit("sglang.service", text).since == since
