@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.host import Host, Journal, invocations
-from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.unit import UnitState
+from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.unit import UnitState, parse_unit
 
 UNIT = UnitState("s.service", "loaded", "active", "running", "success", "a" * 32, 0, 7, "/system.slice/s.service")
 TABLE = (
