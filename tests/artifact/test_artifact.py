@@ -59,3 +59,12 @@ def test_every_plugin_has_documentation_that_ansible_doc_can_show(installed: Pat
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "inferops.sglang.sglang_config" in done.stdout
+
+
+def test_the_checkout_works_from_any_directory_without_its_configuration(tmp_path: Path) -> None:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("ANSIBLE_")}
+    done = subprocess.run(
+        ["ansible-playbook", "-i", str(PROJECT / "inventories/example"), "--syntax-check", str(PROJECT / "site.yml")],
+        cwd=tmp_path, text=True, capture_output=True, check=False, env=environment,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
