@@ -45,7 +45,9 @@ def test_the_unit_is_healthy_and_enabled(host: Any) -> None:
 
 def test_the_reference_cannot_be_reached_from_the_target(host: Any) -> None:
     """The venv can only have come through the controller."""
-    assert host.run("curl -sS --max-time 2 telnet://10.77.1.11:22 </dev/null").rc != 0
+    subnet = host.check_output("ip -4 -o addr show dev host0").split()[3].rpartition(".")[0]
+    assert host.run(f"timeout 5 bash -c 'exec 3<>/dev/tcp/{subnet}.1/8090'").rc == 0
+    assert host.run(f"timeout 5 bash -c 'exec 3<>/dev/tcp/{subnet}.11/22'").rc != 0
 
 
 def test_nothing_is_left_of_the_work(host: Any) -> None:
