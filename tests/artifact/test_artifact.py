@@ -37,7 +37,7 @@ def test_nothing_else_is_shipped(installed: Path) -> None:
     assert not [name for name in files(installed) if name.endswith((".pyc", ".tar.gz"))]
 
 
-@pytest.mark.parametrize("name", ["site", "toolchain", "venv", "model", "service"])
+@pytest.mark.parametrize("name", ["site", "toolchain", "venv", "model", "service", "diagnose"])
 def test_playbooks_resolve_by_full_name_from_anywhere(installed: Path, name: str, tmp_path: Path) -> None:
     environment = {key: value for key, value in os.environ.items() if not key.startswith("ANSIBLE_")}
     environment["ANSIBLE_COLLECTIONS_PATH"] = str(installed.parents[2])

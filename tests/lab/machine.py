@@ -12,7 +12,7 @@ import socket
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from lab import mirror, network, rootfs
+from lab import cgroups, mirror, network, rootfs
 from lab.artifacts import BUILDERS
 from lab.places import CACHE, lab_directory
 from lab.shell import LabError, Process, locked, run, wait_for
@@ -66,6 +66,7 @@ class Machine:
         shared = {target: BUILDERS[name](self.spec.suite) for target, name in self.spec.artifacts.items()}
         binds = [f"--bind-ro={source}:{target}" for target, source in sorted(shared.items())]
         self.process.start(
+            *cgroups.entering(self.lab, self.spec.name),
             "systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--boot", "--console=pipe",
             f"--machine={self.spec.name}", f"--directory={self.root}", "--link-journal=no",
             f"--network-namespace-path=/run/netns/{network.namespace(self.lab, self.spec.name)}", *binds,
@@ -83,6 +84,7 @@ class Machine:
         for pid in self._children():
             run("kill", "-9", str(pid), check=False)
         self.process.stop(signal.SIGKILL)
+        cgroups.remove(self.lab, self.spec.name)
 
     def shut_down(self) -> None:
         """Ask init for a clean power-off (signal(7), systemd(1): SIGRTMIN+4), then make sure."""
