@@ -12,7 +12,10 @@ TOOLS := $(CACHE)/tools/$(TOOLS_ID)
 export PATH := $(TOOLS)/bin:$(PATH)
 export PYTHONPATH := $(ROOT)/tests
 export PYTHONDONTWRITEBYTECODE := 1
+# Nothing is written below ~/.ansible: sockets go to the cache, and local tasks need no temporary directory.
 export ANSIBLE_HOME := $(CACHE)/ansible
+export ANSIBLE_SSH_CONTROL_PATH_DIR := $(CACHE)/ansible/cp
+export ANSIBLE_PIPELINING := true
 export ANSIBLE_CONFIG := $(ROOT)/ansible.cfg
 
 .PHONY: help
