@@ -10,7 +10,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from lab import inventory, mirror, network, snapshot
+from lab import cgroups, inventory, mirror, network, snapshot
 from lab.machine import Machine, known_machines
 from lab.places import CACHE, lab_directory, lab_number
 from lab.services import HUB
@@ -46,6 +46,7 @@ def down(arguments: argparse.Namespace) -> None:
         mirror.close_proxy()
         for name in network.leftovers():
             network.remove_namespace(name)
+        cgroups.sweep()
 
 
 def reboot(arguments: argparse.Namespace) -> None:

@@ -41,7 +41,16 @@ def entering(lab: int, host: str) -> tuple[str, ...]:
 
 def remove(lab: int, host: str) -> None:
     """Take the group away when its processes are gone; the deepest first, as rmdir wants it."""
-    group = _group(lab, host)
+    _remove(_group(lab, host))
+
+
+def sweep() -> None:
+    """Take away every group of any lab that was still busy when its machine went."""
+    for group in _unified().glob("iolab*"):
+        _remove(group)
+
+
+def _remove(group: Path) -> None:
     below = sorted((path for path in group.rglob("*") if path.is_dir()), reverse=True)
     for path in [*below, group]:
         with contextlib.suppress(OSError):
