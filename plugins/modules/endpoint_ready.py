@@ -18,27 +18,24 @@ description:
     rank, the lines that matter, and what to change.
   - Needs permission to read the journal and the unit's processes, so use C(become).
 extends_documentation_fragment:
+  - inferops.sglang.attributes
   - inferops.sglang.signatures
 author:
   - The inferops.sglang maintainers (@inferops)
 attributes:
   check_mode:
-    description: Can run in check mode and return a result without changing anything.
     support: full
     details:
       - One look and no waiting; the message says what would be waited for, also where the unit does not exist yet.
   diff_mode:
-    description: Will return details on what has changed, or what would change, in check mode.
     support: none
     details:
       - It changes nothing but what O(stop_restart_loop) allows, and that has no text to compare.
   idempotent:
-    description: When run twice in a row with the same arguments, the second run reports no change.
     support: full
     details:
       - It never reports a change. Two or more requests are sent to the server on every run.
   platform:
-    description: Target operating systems that can be operated against.
     support: full
     platforms: posix
     details:

@@ -108,24 +108,22 @@ options:
 requirements:
   - aria2c (Debian package aria2), as soon as a large file has to be fetched
   - systemd, and to run as root
+extends_documentation_fragment:
+  - inferops.sglang.attributes
 attributes:
   check_mode:
-    description: Can run in check mode and say what would change without touching anything.
     support: full
     details:
       - Asks the hub, says how many bytes would be fetched, and touches nothing; also where aria2 is not installed.
   diff_mode:
-    description: Shows what would be or was changed.
     support: full
     details:
       - Shows the commit before and after, and the first 40 files that would be or were fetched.
   idempotent:
-    description: A second run with the same options changes nothing.
     support: full
     details:
       - A second run resolves the revision with one request and reads metadata.
   platform:
-    description: Where the module runs.
     support: full
     platforms: posix
     details:

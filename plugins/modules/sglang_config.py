@@ -16,22 +16,20 @@ description:
     in a sentence of its own, with the nearest existing option where the name is unknown.
   - Arguments that SGLang refuses in a config file (its C(--x)/C(--no-x) pairs and custom actions) are returned in RV(command_line).
   - Also says whether the running unit is older than what it runs from, so that an interrupted deployment is finished by the next one.
+extends_documentation_fragment:
+  - inferops.sglang.attributes
 attributes:
   check_mode:
-    description: Can run in check_mode and return changed status prediction without modifying target.
     support: full
     details:
       - Where the venv is not there yet, the arguments cannot be judged; the module then warns and reports what it would write.
   diff_mode:
-    description: Will return details on what has changed, when in diff mode.
     support: full
     details:
       - The values of O(secret_arguments) are never shown.
   idempotent:
-    description: A second run with the same input reports no change.
     support: full
   platform:
-    description: The platforms the module works on.
     support: full
     platforms: linux
 options:

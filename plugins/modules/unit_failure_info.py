@@ -14,27 +14,24 @@ description:
     a stop from a crash, and SGLang's own SIGKILL from the out-of-memory killer's.
   - Without a signature that knows the failure it still names the right exception, its rank and the lines that matter.
 extends_documentation_fragment:
+  - inferops.sglang.attributes
   - inferops.sglang.signatures
 author:
   - The inferops.sglang maintainers (@inferops)
 attributes:
   check_mode:
-    description: Can run in check mode and return a result without changing anything.
     support: full
     details:
       - It only reads.
   diff_mode:
-    description: Will return details on what has changed, or what would change, in check mode.
     support: none
     details:
       - It changes nothing.
   idempotent:
-    description: When run twice in a row with the same arguments, the second run reports no change.
     support: full
     details:
       - It never reports a change.
   platform:
-    description: Target operating systems that can be operated against.
     support: full
     platforms: posix
     details:

@@ -27,21 +27,19 @@ options:
     type: str
     choices: [none, shape, content]
     default: shape
+extends_documentation_fragment:
+  - inferops.sglang.attributes
 attributes:
   check_mode:
-    description: Can run in check_mode and return changed status prediction without modifying target.
     support: full
     details: The module only reads.
   diff_mode:
-    description: Will return details on what has changed, when in diff mode.
     support: N/A
     details: Nothing changes.
   idempotent:
-    description: A second run with the same input reports no change.
     support: full
     details: The module never reports a change.
   platform:
-    description: The platforms the module works on.
     support: full
     platforms: linux
 seealso:

@@ -64,21 +64,19 @@ options:
     type: str
     choices: [zstd, gzip, none]
     default: gzip
+extends_documentation_fragment:
+  - inferops.sglang.attributes
 attributes:
   check_mode:
-    description: Can run in check_mode and return changed status prediction without modifying target.
     support: full
     details: In check mode no receipt is written.
   diff_mode:
-    description: Will return details on what has changed, when in diff mode.
     support: N/A
     details: Nothing of the tree changes.
   idempotent:
-    description: A second run with the same input reports no change.
     support: full
     details: The module never reports a change.
   platform:
-    description: The platforms the module works on.
     support: full
     platforms: linux
 seealso:

@@ -83,21 +83,19 @@ options:
     description: Whether the tree that was live stays as O(path) + C(.prev).
     type: bool
     default: true
+extends_documentation_fragment:
+  - inferops.sglang.attributes
 attributes:
   check_mode:
-    description: Can run in check_mode and return changed status prediction without modifying target.
     support: full
     details: Only V(plan) and V(probe) are run in check mode.
   diff_mode:
-    description: Will return details on what has changed, when in diff mode.
     support: full
     details: The lines are in RV(lines) of V(plan).
   idempotent:
-    description: A second run with the same input reports no change.
     support: full
     details: V(plan) finds nothing to do then.
   platform:
-    description: The platforms the module works on.
     support: full
     platforms: linux
 seealso:

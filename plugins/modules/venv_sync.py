@@ -78,31 +78,27 @@ options:
     type: str
     choices: [auto, zstd, gzip, none]
     default: auto
+extends_documentation_fragment:
+  - inferops.sglang.attributes
+  - inferops.sglang.attributes.action
 attributes:
   check_mode:
-    description: Can run in check_mode and return changed status prediction without modifying target.
     support: full
     details: Both trees are compared, and hazards lead to the same failure. Files that no receipt vouches for are read.
   diff_mode:
-    description: Will return details on what has changed, when in diff mode.
     support: full
     details: Shows at most 40 paths, and how many more there are.
   idempotent:
-    description: A second run with the same input reports no change.
     support: full
     details: Two walks over the metadata, one on each host, show that nothing changed.
   async:
-    description: Supports being used with the C(async) keyword.
     support: none
     details: Progress is shown while the task runs.
   action:
-    description: Indicates this has a corresponding action plugin so some parts of the options can be executed on the
-      controller.
     support: full
     details: All of it is; the two halves on the hosts are M(inferops.sglang.venv_pack) and
       M(inferops.sglang.venv_receive).
   platform:
-    description: The platforms the module works on.
     support: full
     platforms: linux
 notes:
