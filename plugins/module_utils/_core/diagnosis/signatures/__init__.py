@@ -19,11 +19,13 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.si
     imports,
     memory,
     runtime,
+    storage,
     weights,
 )
 
 BUILTIN: tuple[Signature, ...] = (
     *arguments.SIGNATURES,
+    *storage.SIGNATURES,
     *build.SIGNATURES,
     *memory.SIGNATURES,
     *imports.SIGNATURES,
@@ -32,4 +34,5 @@ BUILTIN: tuple[Signature, ...] = (
     *runtime.SIGNATURES,
     *collectives.SIGNATURES,
     *host.SIGNATURES,
+    *arguments.FALLBACK,
 )

@@ -1,17 +1,11 @@
 # Copyright: (c) 2026, the inferops.sglang maintainers
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Arguments and combinations that this SGLang does not accept.
-
-Note that this module util is PRIVATE to the collection. It can have breaking changes at any time.
-"""
+"""Arguments and combinations that this SGLang does not accept. PRIVATE to the collection."""
 
 from __future__ import annotations
 
-from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.model import (
-    Remedy,
-    Signature,
-)
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.model import WEAK, Remedy, Signature
 
 SIGNATURES = (
     Signature(
@@ -39,6 +33,7 @@ SIGNATURES = (
         exception=r"ArgumentError: (?P<what>.+)",
         cause="{what}.",
         remedies=(Remedy("server_args", "correct the argument that the message names"),),
+        reference="argparse.ArgumentParser.error",
     ),
     Signature(
         id="config-file-option",
@@ -46,6 +41,7 @@ SIGNATURES = (
         exception=r"Unsupported config option '(?P<option>[^']+)'",
         cause="Options that exist as --x and --no-x cannot be set in the configuration file, only on the command line.",
         remedies=(Remedy("server_args", "give --{option} on the command line"),),
+        reference="sglang/srt/utils/server_args_config_parser.py",
     ),
     Signature(
         id="speculative-algorithm-unknown",
@@ -64,6 +60,7 @@ SIGNATURES = (
         exception=r"ValueError: (?P<name>\w+) speculative decoding is not supported by",
         cause="{name} speculative decoding needs CUDA; the server found no GPU.",
         remedies=(Remedy("host", "make the GPUs visible to the service"), Remedy("server_args", "no speculation")),
+        reference="sglang/srt/arg_groups/speculative_hook.py",
     ),
     Signature(
         id="draft-model-missing",
@@ -71,6 +68,7 @@ SIGNATURES = (
         exception=r"requires? (?:setting )?--speculative-draft-model-path|DFLASH requires .*draft",
         cause="The speculative algorithm needs a draft model.",
         remedies=(Remedy("server_args", "--speculative-draft-model-path"),),
+        reference="sglang/srt/arg_groups/speculative_hook.py",
     ),
     Signature(
         id="json-argument-invalid",
@@ -79,6 +77,35 @@ SIGNATURES = (
         frames=r"model_config|server_args|arg_groups",
         cause="--json-model-override-args (or another JSON option) is broken, most often by systemd's quoting.",
         remedies=(Remedy("server_args", "give the option through the configuration file (sglang_service does)"),),
+        reference="systemd.syntax(7), quoting",
+    ),
+    Signature(
+        id="quantization-mismatch",
+        title="The checkpoint is quantized in another way than --quantization says",
+        exception=r"specified in the model config \((?P<model>[^)]*)\) does not match the quantization method specified in "
+        r"the .?quantization.? argument \((?P<asked>[^)]*)\)",
+        cause="The checkpoint's config says {model}, the argument {asked}.",
+        remedies=(Remedy("server_args", "no --quantization: the checkpoint's own ({model}) is taken"),),
+        reference="sglang/srt/configs/model_config.py",
+    ),
+    Signature(
+        id="quantization-unknown",
+        title="This SGLang does not know the quantization {name}",
+        exception=r"(?:Unknown|Invalid) quantization method: (?P<name>[\w-]+)",
+        cause="The checkpoint's config or --quantization names a method that the installed version does not have.",
+        remedies=(Remedy("packages", "an SGLang version that supports it"), Remedy("model", "another quantization")),
+        reference="sglang/srt/layers/quantization/__init__.py",
+    ),
+    Signature(
+        id="chat-template-missing",
+        title="The chat template {name} is neither built in nor a file",
+        exception=r"Chat template (?P<name>\S+) is not a built-in template name or a valid chat template file path",
+        cause="--chat-template names a file that does not exist on this host, or that the service's user cannot read.",
+        remedies=(
+            Remedy("server_args", "--chat-template with a path on this host"),
+            Remedy("server_args", "no --chat-template: the model's own is taken"),
+        ),
+        reference="sglang/srt/managers/template_manager.py",
     ),
     Signature(
         id="context-length-too-long",
@@ -90,11 +117,13 @@ SIGNATURES = (
             Remedy("server_args", "--context-length {model}"),
             Remedy("environment", "SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN=1", note="answers may be wrong"),
         ),
+        reference="sglang/srt/configs/model_config.py",
     ),
     Signature(
         id="tensor-parallel-size",
         title="The tensor-parallel size does not divide the model",
-        exception=r"(?P<a>\d+) is not divisible by (?P<b>\d+)|must be divisible by tensor parallel size",
+        exception=r"(?P<a>\d+) is not divisible by (?P<b>\d+)|must be divisible by tensor parallel size"
+        r"|(?:tp_size|world_size|attn_tp_size|heads|vocab_size|nnodes)[^\n]{0,60}divisible by",
         cause="Heads, vocabulary or layers cannot be split evenly over the ranks.",
         remedies=(Remedy("server_args", "a --tp-size that divides the number of attention heads (Kimi K2.x: 64)"),),
         reference="sgl-project/sglang#3436",
@@ -125,5 +154,19 @@ SIGNATURES = (
         cause="The draft inherits trtllm_mla from the target and has no MLA.",
         remedies=(Remedy("server_args", "--speculative-draft-attention-backend trtllm_mha", True),),
         reference="sgl-project/sglang#23490",
+    ),
+)
+
+# Asked last of all: what any of SGLang's own checks of its arguments refuses, where nothing knows it better.
+FALLBACK = (
+    Signature(
+        id="arguments-refused",
+        title="SGLang refuses this combination of arguments",
+        exception=r"^(?:ValueError|AssertionError|NotImplementedError): (?P<what>.+)",
+        frames=r"(?:server_args|arg_groups/\w+)\.py[^\n]*\Z",
+        cause="{what}",
+        remedies=(Remedy("server_args", "change what the message names"),),
+        strength=WEAK,
+        reference="sglang/srt/server_args.py",
     ),
 )

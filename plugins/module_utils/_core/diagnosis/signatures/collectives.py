@@ -1,10 +1,7 @@
 # Copyright: (c) 2026, the inferops.sglang maintainers
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ranks that talk to each other: NCCL, gloo, fabrics.
-
-Note that this module util is PRIVATE to the collection. It can have breaking changes at any time.
-"""
+"""Ranks that talk to each other: NCCL, gloo, fabrics. PRIVATE to the collection."""
 
 from __future__ import annotations
 
@@ -51,6 +48,69 @@ SIGNATURES = (
         line=r"DeepEP timeout check failed",
         cause="An all-to-all receive did not complete: a peer is dead or the network saturated.",
         remedies=(Remedy("server_args", "lower concurrency or --chunked-prefill-size; check RDMA"),),
+        reference="deepseek-ai/DeepEP#707",
+    ),
+    Signature(
+        id="nccl-memory-export",
+        title="NCCL cannot use CUDA's shareable memory here",
+        exception=r"NCCL error: unhandled cuda error|ncclUnhandledCudaError",
+        nearby=r"NCCL WARN Cuda failure.*'operation not supported'",
+        cause="The driver, the virtual machine or the container does not offer a kind of CUDA memory that this NCCL asks for "
+        "(memory pools, fabric handles).",
+        remedies=(
+            Remedy("host", "unified memory (UVM) enabled for the virtual GPU; a driver that supports this NCCL"),
+            Remedy("environment", "NCCL_CUMEM_ENABLE=0", note="SGLang sets it by itself unless the unit does"),
+        ),
+        reference="NVIDIA/nccl#2101",
+    ),
+    Signature(
+        id="nccl-cuda-error",
+        title="A CUDA call inside NCCL failed",
+        exception=r"NCCL error: unhandled cuda error|ncclUnhandledCudaError",
+        cause="NCCL does not say which; the first 'NCCL WARN' line does, or the kernel's Xid and SXid lines.",
+        remedies=(
+            Remedy("environment", "NCCL_DEBUG=WARN", note="then the first 'NCCL WARN' line tells"),
+            Remedy("manual", "journalctl -k | grep -iE 'xid|nvswitch'"),
+        ),
+        strength=WEAK,
+        reference="NVIDIA/nccl#1410",
+    ),
+    Signature(
+        id="network-interface-unknown",
+        title="A network interface cannot be used",
+        exception=r"Unable to find address for: |Unable to find interface |no socket interface found",
+        cause="GLOO_SOCKET_IFNAME or NCCL_SOCKET_IFNAME names an interface that this host does not have or that has no "
+        "address; without them the host's own name may resolve to no address of it.",
+        remedies=(
+            Remedy("environment", "GLOO_SOCKET_IFNAME and NCCL_SOCKET_IFNAME with an interface that `ip -br a` lists"),
+            Remedy("host", "the host's name in /etc/hosts with its real address"),
+        ),
+        reference="pytorch, third_party/gloo/gloo/transport/tcp/device.cc",
+    ),
+    Signature(
+        id="nvshmem-failed",
+        title="NVSHMEM could not connect the ranks",
+        line=r"nvshmem\S*\.(?:cpp|cu):\d+: non-zero status: \d+ (?P<what>\w.*)",
+        cause="DeepEP's transport failed ({what}): the InfiniBand cards are not usable by the service (no IBGDA, no peer memory, "
+        "a container without the devices), or a link is down.",
+        remedies=(
+            Remedy("environment", "NVSHMEM_IB_ENABLE_IBGDA, NVSHMEM_HCA_LIST and NCCL_IB_HCA with the right cards"),
+            Remedy("host", "nvidia_peermem loaded, PeerMappingOverride=1 for the driver; ibstat shows Active"),
+            Remedy("server_args", "no --moe-a2a-backend deepep"),
+        ),
+        reference="sgl-project/sglang#7450",
+    ),
+    Signature(
+        id="transfer-engine-failed",
+        title="The transfer engine found no usable network card",
+        exception=r"Mooncake Transfer Engine initialization failed",
+        cause="Disaggregated serving moves the KV cache by RDMA; --disaggregation-ib-device names a card that this host does "
+        "not have, or the service may not open it.",
+        remedies=(
+            Remedy("server_args", "--disaggregation-ib-device with cards that ibv_devices lists"),
+            Remedy("host", "LimitMEMLOCK=infinity in the unit, access to /dev/infiniband", True),
+        ),
+        reference="kvcache-ai/Mooncake#257",
     ),
     Signature(
         id="nccl-system-error",

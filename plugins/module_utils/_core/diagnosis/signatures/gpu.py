@@ -1,14 +1,12 @@
 # Copyright: (c) 2026, the inferops.sglang maintainers
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The GPU, its driver, its fabric, and kernels for other architectures.
-
-Note that this module util is PRIVATE to the collection. It can have breaking changes at any time.
-"""
+"""The GPU, its driver, its fabric, and kernels for other architectures. PRIVATE to the collection."""
 
 from __future__ import annotations
 
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.model import (
+    SECONDARY,
     WEAK,
     Remedy,
     Signature,
@@ -49,15 +47,17 @@ SIGNATURES = (
             Remedy("host", "reboot, or reload the nvidia modules; hold the driver packages"),
             Remedy("environment", "LD_LIBRARY_PATH without cuda/compat"),
         ),
+        reference="vllm-project/vllm#15335",
     ),
     Signature(
         id="no-gpu",
         title="No GPU is visible to the service",
         exception=r"No CUDA GPUs are available|Found no NVIDIA driver|CUDA error: no CUDA-capable device"
-        r"|Failed to infer device type",
+        r"|Failed to infer device type|No accelerator \(CUDA|CUDA unknown error",
         cause="The process sees no GPU: the driver is not loaded, CUDA_VISIBLE_DEVICES hides them, or the unit may not "
         "open /dev/nvidia*.",
         remedies=(Remedy("host", "load the driver; no PrivateDevices in the unit; check CUDA_VISIBLE_DEVICES"),),
+        reference="torch/cuda/__init__.py",
     ),
     Signature(
         id="gpu-count",
@@ -68,6 +68,7 @@ SIGNATURES = (
             Remedy("server_args", "a --tp-size that is not above the number of GPUs"),
             Remedy("environment", "CUDA_VISIBLE_DEVICES with all of them"),
         ),
+        reference="torch/cuda/__init__.py",
     ),
     Signature(
         id="ptx-too-new",
@@ -75,6 +76,7 @@ SIGNATURES = (
         exception=r"provided PTX was compiled with an unsupported toolchain",
         cause="Kernels were compiled with a newer CUDA toolkit than the NVIDIA driver supports.",
         remedies=(Remedy("host", "a newer NVIDIA driver, or an nvcc of the CUDA version that nvidia-smi shows"),),
+        reference="CUDA driver API, CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
     ),
     Signature(
         id="no-kernel-image",
@@ -120,22 +122,47 @@ SIGNATURES = (
         reference="kvcache-ai/ktransformers#1570",
     ),
     Signature(
+        id="nvswitch-fatal",
+        title="An NVSwitch reported a fatal error (SXid {sxid})",
+        line=r"nvidia-nvswitch\S*: SXid \([^)]*\): (?P<sxid>\d+), Fatal",
+        cause="The switch or one of its links is broken; every GPU behind it loses its peers, which shows as failing "
+        "collective operations on all ranks.",
+        remedies=(
+            Remedy(
+                "host", "drain the host; restart it with nvidia-fabricmanager; replace the baseboard where it recurs"
+            ),
+        ),
+        reference="NVIDIA Fabric Manager user guide, SXid errors",
+    ),
+    Signature(
         id="gpu-hardware-error",
         title="The GPU reported a hardware error (Xid {xid})",
         line=r"NVRM: (?:S?Xid) .*?: (?P<xid>48|62|63|64|74|79|92|94|95|119|120|140|149)\b",
         cause="Xid {xid} is a fault of the GPU, its memory, its link or its firmware, not of the program.",
         remedies=(Remedy("host", "drain the host; nvidia-smi -q and the vendor's diagnostics; then reset or replace"),),
+        reference="NVIDIA Xid errors, catalogue",
     ),
     Signature(
         id="gpu-program-fault",
-        title="A GPU kernel crashed (Xid {xid})",
-        line=r"NVRM: Xid .*?: (?P<xid>13|31|43|45)\b",
-        cause="Xid {xid} is a fault of the program that ran on the GPU, not of the hardware.",
+        title="A GPU kernel crashed",
+        exception=r"CUDA error: unspecified launch failure",
+        nearby=r"NVRM: Xid .*?: (?:13|31|43|45)\b",
+        cause="The kernel log's Xid 13, 31, 43 or 45 is a fault of the program that ran on the GPU, not of the hardware.",
         remedies=(
             Remedy("packages", "an SGLang or FlashInfer version with this kernel fixed"),
             Remedy("server_args", "a smaller --context-length, or another attention or MoE backend, meanwhile"),
         ),
         reference="sgl-project/sglang#32855",
+    ),
+    Signature(
+        id="gpu-program-fault-reported",
+        title="A GPU kernel crashed (Xid {xid})",
+        line=r"NVRM: Xid .*?: (?P<xid>13|31|43|45)\b",
+        cause="Xid {xid} is a fault of the program that ran on the GPU, not of the hardware. The program's own message is "
+        "not in this log.",
+        remedies=(Remedy("manual", "the log of the process that the line names"),),
+        strength=SECONDARY,
+        reference="NVIDIA Xid errors",
     ),
     Signature(
         id="illegal-memory-access",
@@ -151,11 +178,53 @@ SIGNATURES = (
         reference="sgl-project/sglang#23203",
     ),
     Signature(
+        id="gpu-memory-error",
+        title="The GPU's memory has an error that cannot be corrected",
+        exception=r"uncorrectable ECC error|CUDA_ERROR_ECC_UNCORRECTABLE",
+        cause="A memory cell or an SRAM of the GPU is broken; the program is not at fault.",
+        remedies=(
+            Remedy(
+                "host", "nvidia-smi -q -d ECC,ROW_REMAPPER; reset the GPU or restart the host; replace it if it recurs"
+            ),
+        ),
+        reference="NVIDIA Xid errors, 48 and 94",
+    ),
+    Signature(
+        id="logits-not-a-number",
+        title="The model computed no numbers (NaN)",
+        exception=r"device-side assert|Detected errors during sampling! NaN in the (?:logits|probs)",
+        nearby=r"probability tensor contains|NaN in the (?:logits|probs)",
+        cause="The sampler met NaN or infinite probabilities: a kernel computes wrongly for this model and GPU, or the weights "
+        "are damaged or quantized for another path.",
+        remedies=(
+            Remedy("model", "check the weight files by their hashes (model_download does)"),
+            Remedy("server_args", "another --attention-backend or --moe-runner-backend, or --kv-cache-dtype auto"),
+            Remedy("server_args", "--sampling-backend pytorch", note="to see the first wrong layer sooner"),
+        ),
+        strength=WEAK,
+        reference="sglang/srt/layers/sampler.py",
+    ),
+    Signature(
+        id="index-out-of-range-on-gpu",
+        title="A token or position is out of range",
+        exception=r"device-side assert",
+        nearby=r"Assertion `[^\n]*(?:index out of bounds|srcIndex < srcSelectDimSize|ind >= 0)",
+        cause="A lookup on the GPU met an index beyond its table: the tokenizer has more tokens than the model, a position "
+        "beyond the context length, or a draft model with another vocabulary.",
+        remedies=(
+            Remedy("model", "tokenizer, weights and draft model of one revision"),
+            Remedy("server_args", "a --context-length within the model's"),
+        ),
+        strength=WEAK,
+        reference="pytorch, aten/src/ATen/native/cuda/Indexing.cu",
+    ),
+    Signature(
         id="kernel-launch-failure",
         title="A GPU kernel failed",
         exception=r"CUDA error: unspecified launch failure|CUDA error: device-side assert",
         cause="A kernel failed on the GPU; the kernel log's Xid line tells whether the hardware is at fault.",
         remedies=(Remedy("manual", "journalctl -k | grep -i xid"),),
         strength=WEAK,
+        reference="CUDA runtime API, cudaErrorLaunchFailure",
     ),
 )

@@ -1,15 +1,13 @@
 # Copyright: (c) 2026, the inferops.sglang maintainers
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What systemd and the host say about the unit itself.
-
-Note that this module util is PRIVATE to the collection. It can have breaking changes at any time.
-"""
+"""What systemd and the host say about the unit itself. PRIVATE to the collection."""
 
 from __future__ import annotations
 
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.model import (
     SECONDARY,
+    WEAK,
     Remedy,
     Signature,
 )
@@ -18,10 +16,11 @@ SIGNATURES = (
     Signature(
         id="program-missing",
         title="The program in ExecStart cannot be run",
-        line=r"Failed at step EXEC spawning (?P<path>[^:]+)|status=203/EXEC|Failed to locate executable (?P<p2>[^:]+)",
+        line=r"Failed at step EXEC spawning|status=203/EXEC|(?:Failed|Unable) to locate executable",
         cause="systemd could not execute it: the venv is missing, its interpreter link is broken, or the service's user may "
         "not enter a directory above it.",
         remedies=(Remedy("host", "the venv at the unit's path, readable by the service's user"),),
+        reference="systemd.exec(5), Process Exit Codes",
     ),
     Signature(
         id="working-directory-missing",
@@ -29,6 +28,7 @@ SIGNATURES = (
         line=r"Failed at step CHDIR|status=200/CHDIR",
         cause="WorkingDirectory names a directory that does not exist or that the user may not enter.",
         remedies=(Remedy("host", "create it, or correct WorkingDirectory"),),
+        reference="systemd.exec(5), Process Exit Codes",
     ),
     Signature(
         id="user-missing",
@@ -36,6 +36,7 @@ SIGNATURES = (
         line=r"Failed at step (?:USER|GROUP)|status=21[67]/(?:USER|GROUP)|Failed to determine user credentials",
         cause="User= or Group= of the unit names nobody on this host.",
         remedies=(Remedy("host", "create the user (sglang_service does)"),),
+        reference="systemd.exec(5), Process Exit Codes",
     ),
     Signature(
         id="environment-file-missing",
@@ -43,6 +44,25 @@ SIGNATURES = (
         line=r"Failed to load environment files",
         cause="EnvironmentFile names a file that does not exist.",
         remedies=(Remedy("host", "create the file, or correct EnvironmentFile"),),
+        reference="systemd.exec(5), EnvironmentFile=",
+    ),
+    Signature(
+        id="unit-sandbox",
+        title="The unit's own settings cannot be applied ({step})",
+        line=r"Failed at step (?P<step>[A-Z_]+) spawning|status=(?:209/STDOUT|226/NAMESPACE|243/CREDENTIALS)",
+        cause="systemd could not set up what the unit asks for (a path of its sandbox, a credential, a log file) before it "
+        "ran the program; the line above it names the path.",
+        remedies=(Remedy("host", "create that path, or correct the unit"),),
+        reference="systemd.exec(5), Process Exit Codes",
+    ),
+    Signature(
+        id="pre-start-failed",
+        title="ExecStartPre failed",
+        line=r"Control process exited, code=(?:exited|killed|dumped), status=(?P<status>\S+)",
+        cause="A command before the program's start ended with {status}; its own lines say why.",
+        remedies=(Remedy("manual", "run the unit's ExecStartPre= command by hand, as its user"),),
+        strength=WEAK,
+        reference="systemd.service(5), ExecStartPre=",
     ),
     Signature(
         id="start-timeout",
@@ -50,6 +70,7 @@ SIGNATURES = (
         line=r"start operation timed out|Start operation timed out",
         cause="The unit's TimeoutStartSec was over before it was up.",
         remedies=(Remedy("host", "Type=exec, or a longer TimeoutStartSec"),),
+        reference="systemd.service(5), TimeoutStartSec=",
     ),
     Signature(
         id="start-limit",
@@ -58,5 +79,6 @@ SIGNATURES = (
         cause="It failed several times in a row; the cause is in its earlier invocations.",
         remedies=(Remedy("host", "systemctl reset-failed, after the cause is gone"),),
         strength=SECONDARY,
+        reference="systemd.unit(5), StartLimitBurst=",
     ),
 )

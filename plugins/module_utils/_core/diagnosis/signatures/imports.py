@@ -1,18 +1,11 @@
 # Copyright: (c) 2026, the inferops.sglang maintainers
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Python packages that are missing, torn, or built for others.
-
-Note that this module util is PRIVATE to the collection. It can have breaking changes at any time.
-"""
+"""Python packages that are missing, torn, or built for others. PRIVATE to the collection."""
 
 from __future__ import annotations
 
-from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.model import (
-    WEAK,
-    Remedy,
-    Signature,
-)
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.model import WEAK, Remedy, Signature
 
 SIGNATURES = (
     Signature(
@@ -24,8 +17,13 @@ SIGNATURES = (
         "nvidia-cutlass-dsl; the installed pair does not fit together. The server's warm-up request contains an image, so "
         "even a text-only service passes through it.",
         remedies=(
-            Remedy("packages", "the flash-attn-4 and nvidia-cutlass-dsl versions that this SGLang pins"),
-            Remedy("server_args", "--mm-attention-backend triton_attn", True),
+            Remedy(
+                "packages",
+                "the flash-attn-4 and nvidia-cutlass-dsl versions that this SGLang pins",
+                note="SGLang 0.5.16 and newer bring the kernels along and need the pinned nvidia-cutlass-dsl[cu13], "
+                "quack-kernels and apache-tvm-ffi instead",
+            ),
+            Remedy("server_args", "--mm-attention-backend triton_attn", True, note="images stay possible"),
             Remedy(
                 "server_args",
                 "--skip-server-warmup",
@@ -46,6 +44,7 @@ SIGNATURES = (
             Remedy("environment", "SGLANG_USE_CPU_ENGINE=1", note="to serve on a CPU on purpose"),
         ),
         versions="0.5.23",
+        reference="measured, SGLang 0.5.23 without a GPU",
     ),
     Signature(
         id="driver-library-missing",
@@ -54,6 +53,7 @@ SIGNATURES = (
         cause="The NVIDIA driver's user library is not installed, or the container was started without GPUs. The advice "
         "to reinstall sgl_kernel in the same message does not help.",
         remedies=(Remedy("host", "install the NVIDIA driver (ldconfig -p must list libcuda.so.1)"),),
+        reference="measured, SGLang 0.5.23 without a driver",
     ),
     Signature(
         id="kernel-package-abi",
@@ -61,6 +61,18 @@ SIGNATURES = (
         exception=r"common_ops[\s\S]*undefined symbol|undefined symbol: _ZN\w*(?:c10|at|torch)",
         cause="The binary kernels and the installed PyTorch do not fit together (undefined C++ symbol).",
         remedies=(Remedy("packages", "reinstall sglang with exactly the torch it pins; do not upgrade torch alone"),),
+        reference="sgl-project/sglang#13948",
+    ),
+    Signature(
+        id="cuda-library-missing",
+        title="{library} is missing: compiled for another CUDA version",
+        exception=r"(?P<library>lib(?:cudart|cublas\w*|cudnn\w*|nvrtc|cusparse\w*|cufft|curand|cusolver|nccl|nvJitLink|cupti)"
+        r"\.so\.\d+): cannot open shared object file",
+        cause="A package of the venv was compiled for another major version of CUDA than the installed torch brings.",
+        remedies=(
+            Remedy("packages", "all packages from one index and for one CUDA version (the one of torch.version.cuda)"),
+            Remedy("environment", "LD_LIBRARY_PATH with the directory that holds {library}, where it is installed"),
+        ),
         reference="sgl-project/sglang#13948",
     ),
     Signature(
@@ -89,6 +101,7 @@ SIGNATURES = (
         cause="The architecture is not supported by this SGLang, or the module that implements it could not be imported "
         "(see the line 'Ignore import error when loading' of that module).",
         remedies=(Remedy("packages", "an SGLang version that supports this model, with all of its dependencies"),),
+        reference="sglang/srt/models/registry.py",
     ),
     Signature(
         id="cudnn-incompatible",
@@ -112,6 +125,7 @@ SIGNATURES = (
             Remedy("packages", "wheels for this distribution, or a newer distribution"),
             Remedy("environment", "LD_LIBRARY_PATH without directories of other programs"),
         ),
+        reference="ld.so(8), symbol versions",
     ),
     Signature(
         id="torch-extension-mismatch",
@@ -119,6 +133,29 @@ SIGNATURES = (
         exception=r"operator torchvision::\w+ does not exist|Couldn't load custom C\+\+ ops",
         cause="torchvision (or torchaudio) was built for another torch.",
         remedies=(Remedy("packages", "torch, torchvision and torchaudio of one release and one index"),),
+        reference="measured, torch 2.13 with a torchvision for CUDA",
+    ),
+    Signature(
+        id="program-not-in-interpreter",
+        title="The unit's Python has no module {module}",
+        exception=r"finding module specification for '(?P<module>[\w.]+)'",
+        line=r"(?:finding module specification for '|^\S*python[\d.]*: No module named '?)(?P<module>[\w.]+)",
+        cause="ExecStart runs an interpreter in which the program is not installed: the system's Python instead of the "
+        "venv's, or a venv whose links lead to another interpreter.",
+        remedies=(
+            Remedy("host", "the venv's own bin/python in ExecStart"),
+            Remedy("packages", "sglang in that interpreter's environment"),
+        ),
+        reference="python -m, runpy",
+    ),
+    Signature(
+        id="python-package-required",
+        title="A Python package is missing",
+        exception=r"ImportError: (?:Please install )?[\w.-]+ is (?:not installed|required)"
+        r"|packages that were not found in your environment",
+        cause="This model or option needs a package that the service's venv lacks.",
+        remedies=(Remedy("packages", "the package that the message names, in the version that this SGLang pins"),),
+        reference="transformers/dynamic_module_utils.py",
     ),
     Signature(
         id="python-module-missing",
@@ -127,6 +164,7 @@ SIGNATURES = (
         cause="The service's venv lacks the module {module}.",
         remedies=(Remedy("packages", "the package that provides {module}, in the version that this SGLang pins"),),
         strength=WEAK,
+        reference="measured, SGLang 0.5.23",
     ),
     Signature(
         id="python-import-broken",
@@ -135,5 +173,6 @@ SIGNATURES = (
         cause="{module} is installed in a version that has no {name}: two packages of the venv do not fit together.",
         remedies=(Remedy("packages", "the version of {module}'s package that this SGLang pins"),),
         strength=WEAK,
+        reference="measured, SGLang 0.5.23",
     ),
 )

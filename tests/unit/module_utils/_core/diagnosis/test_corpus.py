@@ -12,13 +12,24 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.engine import diagnose
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.model import (
+    REMEDY_KINDS,
+    SECONDARY,
+    Signature,
+)
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.report import headline, readable
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.signatures import BUILTIN
 from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.saved import read_log
 
 CORPUS = Path(__file__).resolve().parents[5] / "tests" / "corpus"
 MEASURED: list[dict[str, Any]] = yaml.safe_load((CORPUS / "measured.yml").read_text())
-SYNTHESISED: list[dict[str, Any]] = yaml.safe_load((CORPUS / "synthesised.yml").read_text())
+# Every other file holds its logs itself.
+WRITTEN: list[dict[str, Any]] = [
+    answer
+    for path in sorted(CORPUS.glob("*.yml"))
+    if path.name != "measured.yml"
+    for answer in yaml.safe_load(path.read_text())
+]
 
 
 def check(answer: dict[str, Any], log: bytes) -> None:
@@ -35,12 +46,18 @@ def check(answer: dict[str, Any], log: bytes) -> None:
     assert answer.get("frame", "") in "\n".join(diagnosis["frames"])
     if "remedy" in answer:
         assert any(answer["remedy"] in remedy["value"] for remedy in diagnosis["remedies"])
+    assert "early_warning" not in answer or any(
+        answer["early_warning"] in one["line"] for one in diagnosis["early_warnings"]
+    )
     for key, value in answer.get("exit", {}).items():
         assert diagnosis["exit"][key] == value
     if diagnosis["failed"]:
         text = headline("sglang.service", diagnosis)
         assert "sigquit" not in text.lower()
-        assert "{" not in diagnosis["title"] + diagnosis["cause"] + "".join(r["value"] for r in diagnosis["remedies"])
+        texts = "\n".join(
+            [diagnosis["title"], diagnosis["cause"], *(remedy["value"] for remedy in diagnosis["remedies"])]
+        )
+        assert not re.search(r"\{|\(\)|  ", texts), "a placeholder that nothing filled"
         assert readable("sglang.service", diagnosis).startswith("sglang.service died while ")
         assert "received sigquit" not in readable("sglang.service", diagnosis).lower()
     else:
@@ -54,9 +71,9 @@ def test_measured(answer: dict[str, Any]) -> None:
     check(answer, (CORPUS / "logs" / answer["log"]).read_bytes())
 
 
-@pytest.mark.parametrize("answer", SYNTHESISED, ids=[answer["id"] for answer in SYNTHESISED])
-def test_synthesised(answer: dict[str, Any]) -> None:
-    """Known failures and look-alikes."""
+@pytest.mark.parametrize("answer", WRITTEN, ids=[answer["id"] for answer in WRITTEN])
+def test_written(answer: dict[str, Any]) -> None:
+    """Known failures, failures that nobody had told the engine of, and look-alikes."""
     check(answer, answer["log"].encode())
 
 
@@ -77,4 +94,19 @@ def test_what_a_machine_may_do_is_exact() -> None:
 def test_signature_ids_are_unique() -> None:
     """An id is what users allow remedies by."""
     ids = [signature.id for signature in BUILTIN]
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("signature", BUILTIN, ids=[signature.id for signature in BUILTIN])
+def test_a_signature_says_where_it_comes_from_and_what_to_do(signature: Signature) -> None:
+    """Each has a source, a cause and, unless it only points at an earlier failure, something to change."""
+    assert signature.reference and signature.cause and signature.title
+    assert signature.exception or signature.line
+    assert signature.remedies or signature.strength == SECONDARY
+    assert all(remedy.kind in REMEDY_KINDS and remedy.value for remedy in signature.remedies)
+
+
+def test_written_ids_are_unique() -> None:
+    """An id names one case."""
+    ids = [answer["id"] for answer in WRITTEN]
     assert len(ids) == len(set(ids))
