@@ -82,7 +82,7 @@ readable:
   returned: always
   type: str
 invocation_id:
-  description: The invocation that was diagnosed.
+  description: The invocation that was diagnosed; empty where the unit does not exist or has not run.
   returned: with O(unit)
   type: str
 phases:
@@ -176,11 +176,13 @@ ARGUMENTS = {
 
 
 def choose(module: AnsibleModule, run: Any, unit: UnitState) -> str:
-    """The invocation ID that the option means."""
+    """The invocation ID that the option means; empty where the latest is asked for and there is none."""
     wanted = module.params["invocation"]
     known = invocations(run, unit.name)
     if unit.invocation and unit.invocation not in known:
         known.append(unit.invocation)
+    if wanted == "latest" and not known:
+        return ""
     if wanted == "latest" or (wanted.startswith("-") and wanted[1:].isdigit()):
         back = 0 if wanted == "latest" else int(wanted[1:])
         if back < len(known):
@@ -221,6 +223,10 @@ def main() -> None:
 
     unit = Host(run, module.params["unit"], 0).unit()
     invocation = choose(module, run, unit)
+    if not invocation:
+        state = "has not run" if unit.exists else "does not exist on this host, and has not run"
+        text = f"{unit.name} {state} as far back as the journal goes; there is nothing to diagnose."
+        module.exit_json(invocation_id="", **dict(outcome.diagnosed(unit.name, [], None, ()), msg=text, readable=text))
     current = unit if invocation == unit.invocation else None
     journal = Journal(run, invocation)
     result = outcome.diagnosed(unit.name, journal.read(), current, signatures)
