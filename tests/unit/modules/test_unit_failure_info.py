@@ -22,7 +22,7 @@ MESSAGES = {
 }
 
 
-class Ended(Exception):
+class Ended(SystemExit):
     """What exit_json and fail_json do to a module."""
 
     def __init__(self, failed: bool, result: dict[str, Any]) -> None:

@@ -110,3 +110,21 @@ def test_written_ids_are_unique() -> None:
     """An id names one case."""
     ids = [answer["id"] for answer in WRITTEN]
     assert len(ids) == len(set(ids))
+
+
+def test_the_documentation_lists_every_signature() -> None:
+    """docs/diagnosis.md is where an id is looked up."""
+    text = (CORPUS.parents[1] / "docs" / "diagnosis.md").read_text()
+    lines = [f"| `{signature.id}` | {re.sub('{[a-z]+}', '...', signature.title)} |" for signature in BUILTIN]
+    assert [line for line in lines if line not in text] == []
+    assert len(re.findall(r"^\| `", text, re.MULTILINE)) == len(lines)
+
+
+def test_the_vision_tower_is_told_in_full() -> None:
+    """Repair the pair; or another backend, which keeps images; the warm-up may be skipped for text alone, by a person."""
+    [vision] = [signature for signature in BUILTIN if signature.id == "vision-attention-unavailable"]
+    pair, backend, skip = vision.remedies
+    assert pair.kind == "packages" and "flash-attn-4 and nvidia-cutlass-dsl" in pair.value and not pair.unattended
+    assert (backend.value, backend.unattended) == ("--mm-attention-backend triton_attn", True)
+    assert (skip.value, skip.unattended) == ("--skip-server-warmup", False)
+    assert "text-only" in skip.note and "first image request would still kill" in skip.note
