@@ -26,6 +26,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.no
     SECONDARY,
     STOP,
     TERMINAL,
+    harmless,
     interesting,
 )
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.phases import TITLES, Timeline
@@ -67,7 +68,7 @@ def is_stop(entry: Entry) -> bool:
 
 def is_terminal(entry: Entry) -> bool:
     """True for a line after which the service cannot become ready any more."""
-    return (entry.source == UNIT and bool(TERMINAL.search(entry.text))) or (
+    return (entry.source == UNIT and bool(TERMINAL.search(entry.text)) and not harmless(entry.text)) or (
         entry.source == SYSTEMD and bool(_RESTARTS.search(entry.text))
     )
 

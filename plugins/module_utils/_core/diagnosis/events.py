@@ -30,6 +30,10 @@ _ARGUMENTS = re.compile(
     r"^(?:[\w./-]+\.py|sglang(?: serve)?|[\w-]+): error: "
     r"((?:unrecognized arguments|argument |the following arguments|ambiguous option).*)"
 )
+# `python -m` of what is not there, which is told in one line
+_NOT_STARTED = re.compile(
+    r"Error while finding module specification for '[\w.]+' \((\w+): (.+)\)$|^\S*python[\d.]*: (No module named \S+)$"
+)
 _TERMINATE = re.compile(r"terminate called after throwing an instance of '([^']+)'")
 _WHAT = re.compile(r"^\s*what\(\):\s*(.*)")
 _FATAL_PYTHON = re.compile(r"Fatal Python error: (.*)")
@@ -39,7 +43,8 @@ _COMPILER = re.compile(
     r"|: cannot find -l|: nvcc: (?:command )?not found|ptxas .*: error|^error: command .* failed)"
 )
 _PLAIN_FATAL = re.compile(r"ERROR: +(\[Errno \d+\] .*)")
-_WATCHDOG = re.compile(r"((?:Scheduler )?[Ww]atchdog timeout \(self\.watchdog_timeout.*)")
+_WATCHDOG = re.compile(r"((?:Scheduler )?[Ww]atchdog timeout \(self\.watchdog_timeout(?!.*self\.soft=True).*)")
+_ANSWERED = re.compile(r'"(?:GET|POST) \S+ HTTP/[\d.]+" 200')
 _NATIVE = re.compile(r"Subprocess (\S+) \(pid=(\d+)\) crashed with exit code (-?\d+)")
 _DIED_STARTING = re.compile(r"Rank (\d+) scheduler died during initialization")
 # Exceptions that say less than what was raised while they were handled.
@@ -78,7 +83,7 @@ def _last_signs_of_life(entries: list[Entry]) -> dict[str, int]:
     last: dict[str, int] = {}
     for index in range(len(entries) - 1, -1, -1):
         entry = entries[index]
-        if not entry.stamped or entry.stream in last:
+        if entry.stream in last or not (entry.stamped or _ANSWERED.search(entry.text)):
             continue
         if not SECONDARY.search(entry.text) and not STOP.search(entry.text):
             last[entry.stream] = index
@@ -127,6 +132,10 @@ def _of_line(index: int, entry: Entry, entries: list[Entry]) -> Event | None:
     found = _ARGUMENTS.search(text)
     if found:
         return Event(index, "arguments", "ArgumentError", found.group(1), "", (), entry.rank, entry.pid, index)
+    found = _NOT_STARTED.search(text)
+    if found:
+        name, message = (found.group(1), found.group(2)) if found.group(1) else ("ModuleNotFoundError", found.group(3))
+        return Event(index, "line", name, message, text.strip(), (), entry.rank, entry.pid, index)
     found = _TERMINATE.search(text)
     if found:
         what = next((m.group(1) for m in map(_WHAT.match, _following(index, entry, entries, 3)) if m), "")

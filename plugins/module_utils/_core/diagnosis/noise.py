@@ -22,7 +22,7 @@ TERMINAL = re.compile(
     r"|Fatal Python error"
     r"|Initialization failed\. warmup error"
     r"|crashed with exit code"
-    r"|[Ww]atchdog timeout \(self\.watchdog_timeout"
+    r"|[Ww]atchdog timeout \(self\.watchdog_timeout=[\d.]+(?!, self\.soft=True)(?![\d.])"
     r"|: error: (?:unrecognized arguments|argument |the following arguments are required|ambiguous option)"
     r"|\[Errno \d+\] error while attempting to bind on address"
     r"|Received sigquit from a child process"
@@ -50,6 +50,7 @@ SECONDARY = re.compile(
     r"|Connection (?:closed|reset) by|ncclRemoteError|remote process exited or there was a network error"
     r"|Broken pipe|should.dump.? flag|leaked (?:semaphore|shared_memory)|resource_tracker|reentrant call"
     r"|Engine core initialization failed|successfully reached monitoredBarrier"
+    r"|could finish the model loading, but there are other ranks that didn't|<Response \[[45]\d\d\]>"
     r"|scheduler died during initialization \(exit code: -(?:3|15)\)|Sleeping \d+ seconds before crash diagnostics"
     r"|skipping py-spy|No live scheduler processes found|Pyspy failed to dump|py-spy: not found"
     r"|Segfault encountered|Waiting for application shutdown|EOFError|Application shutdown"
@@ -66,6 +67,7 @@ HARMLESS = re.compile(
     r"|Unable to resolve hostname to a \(local\) address|Health check request received during shutdown"
     r"|Health check failed|\" (?:200|401|403|404|503) |server_args=|create_error_response"
     r"|'NoneType' object is not iterable. Skipping|set_default_torch_dtype"
+    r"|^(?:Receive|Finish): obj=|self\.soft=True\)"
 )
 
 # Decisive although the program only warns: matched before HARMLESS is asked.
@@ -74,7 +76,7 @@ DECISIVE_WARNING = re.compile(
     r"|is not compatible with the current PyTorch installation"
 )
 
-STOP = re.compile(r"SIGTERM received\. signum|^Stopping .*\.\.\.$|^Stopping \S+|: Deactivated successfully|^Stopped ")
+STOP = re.compile(r"SIGTERM received\. signum|^Stopping .*\.\.\.$|^Stopping \S+|: Deactivated successfully|^Stopped |^KeyboardInterrupt(?::|$)")
 
 # Harmless by itself, worth remembering when the next start dies.
 EARLY_WARNINGS = (
@@ -99,7 +101,7 @@ _WORDS = (
     "timeout", "timed out", "not found", "not supported", "unsupported", "cannot", "could not", "unexpected",
     "sigquit", "sigterm", "abort", "denied", "scheduler", "stopp", "suppressed", "exit", "what():", "too quickly",
     "kill_process", "ignore import", "incorrect regex", "no accelerator", "undefined symbol", "no space", "out of",
-    "deactivated", "unbalanced", "not compatible", "too old", "connection", "broken pipe", "leaked", "reached monitored",
+    "deactivated", "unbalanced", "keyboardinterrupt", "trap ", "due to memory pressure", "not compatible", "too old", "connection", "broken pipe", "leaked", "reached monitored",
 )  # fmt: skip
 
 

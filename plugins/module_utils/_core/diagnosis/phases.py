@@ -55,6 +55,7 @@ PHASES = (
 TITLES = {name: title for name, title, _texts in PHASES}
 _ORDER = {name: position for position, (name, _title, _texts) in enumerate(PHASES)}
 _BEGIN = tuple((text, name) for name, _title, texts in PHASES for text in texts)
+_AT_WORK = ("Decode batch", "Prefill batch")
 _SHARDS = re.compile(r"(?:shards:|Capturing batches|checkpoint shards).*?\|.*?(\d+)/(\d+)")
 
 
@@ -100,6 +101,8 @@ class Timeline:
         if entry.source != UNIT:
             return False
         name = _begun(entry.text)
+        if not name and self.reached[-1].name == "startup" and entry.text.startswith(_AT_WORK):
+            name = "serving"  # the log begins after the start
         if not name:
             return False
         moved = False

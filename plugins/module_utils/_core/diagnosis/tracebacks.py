@@ -23,7 +23,7 @@ _TYPE = re.compile(r"([A-Za-z_][\w.]*)(?::(?: (.*)|$)|$)", re.DOTALL)
 _TYPICAL = re.compile(
     r"(?:Error|Exception|Interrupt|Exit|Iteration|Timeout|Failure|OutOfResources|Empty|Cancelled|Unavailable)$"
 )
-_GROUP = re.compile(r"^\s*(?:\+-+(?: ?\d+ -+)?|[|+] ?)")
+_GROUP = re.compile(r"^\s*(?:\+-\+?-+(?: ?\d+ -+)?|[|+] ?)")
 _FOREIGN = re.compile(r"^(?:exit \d+|\S+\.py:\d+: \w*Warning:|\s+warnings\.warn\()")
 LONGEST_DETAIL = 120  # lines below an exception that are kept: a build log can have thousands
 
@@ -58,8 +58,9 @@ class Traceback:
 
     @property
     def raised(self) -> list[Link]:
-        """The links whose exception was printed, the root first."""
-        return [link for link in self.links if link.type]
+        """The links whose exception was printed, the root first; a group only says that it holds others."""
+        raised = [link for link in self.links if link.type]
+        return sorted(raised, key=lambda link: link.type.endswith("ExceptionGroup"))
 
 
 def exception_line(text: str, strict: bool) -> tuple[str, str] | None:
@@ -118,8 +119,9 @@ class _Finder:
 
     def _begin(self, index: int, entry: Entry, before: str, current: Traceback | None) -> None:
         stream = entry.stream
+        member = before.lstrip()[:1] == "|"
         before = _GROUP.sub("", before).replace("Exception Group", "").strip(" |+")
-        if current is not None and not before and (stream in self._chained or not current.complete):
+        if current is not None and not before and (member or stream in self._chained or not current.complete):
             current.links.append(Link())
             current.last = index
             self._chained.discard(stream)

@@ -30,7 +30,7 @@ _SGLANG = re.compile(
 _TORCH_RANK = re.compile(r"\[rank(\d+)\]: ?(.*)", re.DOTALL)
 # vLLM: `(Worker_TP1 pid=3534) ERROR 10-11 22:28:17 [core.py:842] text`
 _VLLM = re.compile(
-    r"\((\w+?)(?:_((?:TP|DP|PP|EP)\d+(?:_(?:TP|DP|PP|EP)\d+)*))? pid=(\d+)\) ?"
+    r"\((\w+?)(?:_((?:TP|DP|PP|EP)\d+(?:_(?:TP|DP|PP|EP)\d+)*))?(?: rank=\d+)? pid=(\d+)(?:, ip=[\w.:]+)?\) ?"
     r"(?:(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d (?:\[[^\]]*\] ?)?)?(.*)",
     re.DOTALL,
 )

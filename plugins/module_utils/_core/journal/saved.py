@@ -57,6 +57,7 @@ def read_plain(lines: Iterable[str]) -> list[Entry]:
     stamp: float | None = None
     rank = ""
     for raw in lines:
+        torn = ""
         for line in clean_lines(raw):
             journal = split_journalctl(line)
             if journal is not None:
@@ -90,6 +91,9 @@ def read_plain(lines: Iterable[str]) -> list[Entry]:
                     cut=bool(_BLOB.fullmatch(own.text)),
                 )
             )
+            torn = rank if own.text.endswith("Traceback (most recent call last):") else torn
+        # Another writer ended the line in which a traceback began: what follows without a prefix is the traceback's.
+        rank = torn or rank
     while entries and not entries[-1].text:
         entries.pop()
     return entries
