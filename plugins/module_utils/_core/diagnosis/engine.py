@@ -16,6 +16,7 @@ import re
 from typing import Any, Sequence
 
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis import evidence
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.context import with_context
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.events import find_events
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.exits import UnitExit, read_exit
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.matching import Match, Matcher
@@ -23,6 +24,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.mo
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.model_imports import with_ignored_import
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.noise import (
     EARLY_WARNINGS,
+    FATAL_HEADER,
     SECONDARY,
     STOP,
     TERMINAL,
@@ -34,6 +36,8 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.si
 from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.entry import JOURNALD, SYSTEMD, UNIT, Entry
 
 _RESTARTS = re.compile(r"Main process exited, code=(?!exited, status=0)|Failed with result|Start request repeated")
+_STARTS = (("server_args=",), ("Starting ", "Started "))  # in the program's words, and in systemd's
+_OF_A_STOP = re.compile(r"KeyboardInterrupt|SystemExit|CancelledError|Connection|ZMQError|NCCL|TCPStore|Socket")
 _SUPPRESSED = re.compile(r"Suppressed \d+ messages")
 
 
@@ -48,17 +52,46 @@ def diagnose(
     The result's shape is documented in the module `unit_failure_info`. With `ending_is_failure` an end with status 0
     counts as a failure too: a server that should be starting has no reason to end.
     """
+    notable = [index for index, entry in enumerate(entries) if interesting(entry.text)]
+    begin = _last_life(entries, notable)
+    if begin:
+        entries, notable = entries[begin:], [index - begin for index in notable if index >= begin]
     timeline = Timeline()
     timeline.feed(entries)
     ended = read_exit(entries, unit_exit)
-    notable = [index for index, entry in enumerate(entries) if interesting(entry.text)]
     stop = next((index for index in notable if is_stop(entries[index])), len(entries))
     terminal = next((index for index in notable if is_terminal(entries[index])), len(entries))
-    events = [event for event in find_events(entries, notable) if event.index < stop]
+    events = [event for event in find_events(entries, notable) if event.index < stop or _is_crash_in_stop(event)]
     failed = _has_failed(ended, events, stop, terminal, len(entries), ending_is_failure)
     matches = Matcher(tuple(signatures), BUILTIN).match(events, entries, notable, stop) if failed else []
-    chosen = with_ignored_import(matches[0], entries) if matches else None
+    chosen = with_context(with_ignored_import(matches[0], entries), events, entries) if matches else None
     return _result(entries, [entries[index] for index in notable], timeline, ended, failed, chosen, matches)
+
+
+def _last_life(entries: list[Entry], notable: list[int]) -> int:
+    """Where the start that counts begins. A saved log may hold several: what was stopped in order is over."""
+    begin, ended = 0, -1
+    for index in notable:
+        if is_terminal(entries[index]) and ended < begin:
+            break  # it died, whatever was started later
+        if is_stop(entries[index]):
+            ended = index
+    for index in range(ended + 1, len(entries)) if ended >= 0 else ():
+        entry = entries[index]
+        if entry.text.startswith(_STARTS[entry.source == SYSTEMD]):
+            return index
+    return begin
+
+
+def _is_crash_in_stop(event: Event) -> bool:
+    """True for an exception that has nothing to do with the stop in which it happened; lost peers have."""
+    return (
+        event.kind == "traceback"
+        and bool(FATAL_HEADER.search(event.header))
+        and bool(event.type)
+        and not _OF_A_STOP.search(event.summary)
+        and not SECONDARY.search(event.summary)
+    )
 
 
 def is_stop(entry: Entry) -> bool:
@@ -79,7 +112,7 @@ def _has_failed(
     if terminal < stop:
         return True
     if stop < count:
-        return False
+        return any(event.index > stop for event in events)
     if ended is not None and ended["result"] not in ("", "success"):
         return True
     if ended is not None and (ended["code"] or ended["signal"]):

@@ -67,7 +67,7 @@ class Matcher:
         for event in events:
             matches.extend(self._of_event(event, entries))
         matches.extend(self._of_lines(entries, notable, stop))
-        return sorted(matches, key=lambda match: (match.tier, match.event.index))
+        return sorted(matches, key=lambda match: _order(match, entries))
 
     def _of_event(self, event: Event, entries: list[Entry]) -> list[Match]:
         links = event.links or ((event.type, event.message, event.detail),)
@@ -107,6 +107,15 @@ class Matcher:
                 event = Event(index, "line", "", entry.text.strip(), "", (), entry.rank, entry.pid, index)
                 matches.append(_known(compiled, event, found, "", entry.text.strip(), entries))
         return matches
+
+
+def _order(match: Match, entries: list[Entry]) -> tuple[int, float, int]:
+    """First in time, as the lines tell it to the second: a rank's lines may reach the log late. Of what was survived, the last."""
+    index = match.event.index
+    if match.tier == _SURVIVED:
+        return match.tier, 0.0, -index
+    time = entries[index].time
+    return match.tier, float(int(time)) if time is not None else 0.0, index
 
 
 def _compile(signature: Signature, user: bool) -> _Compiled:

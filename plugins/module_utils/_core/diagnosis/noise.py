@@ -76,7 +76,9 @@ DECISIVE_WARNING = re.compile(
     r"|is not compatible with the current PyTorch installation"
 )
 
-STOP = re.compile(r"SIGTERM received\. signum|^Stopping .*\.\.\.$|^Stopping \S+|: Deactivated successfully|^Stopped |^KeyboardInterrupt(?::|$)")
+STOP = re.compile(
+    r"SIGTERM received\. signum|^Stopping .*\.\.\.$|^Stopping \S+|: Deactivated successfully|^Stopped |^KeyboardInterrupt(?::|$)"
+)
 
 # Harmless by itself, worth remembering when the next start dies.
 EARLY_WARNINGS = (
@@ -101,7 +103,8 @@ _WORDS = (
     "timeout", "timed out", "not found", "not supported", "unsupported", "cannot", "could not", "unexpected",
     "sigquit", "sigterm", "abort", "denied", "scheduler", "stopp", "suppressed", "exit", "what():", "too quickly",
     "kill_process", "ignore import", "incorrect regex", "no accelerator", "undefined symbol", "no space", "out of",
-    "deactivated", "unbalanced", "keyboardinterrupt", "trap ", "due to memory pressure", "not compatible", "too old", "connection", "broken pipe", "leaked", "reached monitored",
+    "keyboardinterrupt", "memory pressure",
+    "deactivated", "unbalanced", "not compatible", "too old", "connection", "broken pipe", "leaked", "reached monitored",
 )  # fmt: skip
 
 
