@@ -38,6 +38,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.entr
 _RESTARTS = re.compile(r"Main process exited, code=(?!exited, status=0)|Failed with result|Start request repeated")
 _STARTS = (("server_args=",), ("Starting ", "Started "))  # in the program's words, and in systemd's
 _OF_A_STOP = re.compile(r"KeyboardInterrupt|SystemExit|CancelledError|Connection|ZMQError|NCCL|TCPStore|Socket")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _SUPPRESSED = re.compile(r"Suppressed \d+ messages")
 
 
@@ -132,7 +133,7 @@ def _result(
     matches: list[Match],
 ) -> dict[str, Any]:
     event = chosen.event if chosen else None
-    same = [m.event for m in matches if event and m.event.summary == event.summary and m.event.fatal] if event else []
+    same = [m.event for m in matches if event and _alike(m.event, event) and m.event.fatal] if event else []
     ranks, pids = _who(event, same, entries)
     phase = timeline.at(event.index) if event else timeline.phase
     return {
@@ -156,6 +157,11 @@ def _result(
         "secondary": _secondary(notable) if failed else [],
         "complete": _complete(notable, event),
     }
+
+
+def _alike(one: Event, other: Event) -> bool:
+    """The same failure on another rank: its message may name another GPU and other amounts."""
+    return _NUMBER.sub("#", one.summary) == _NUMBER.sub("#", other.summary)
 
 
 def _who(event: Event | None, same: list[Event], entries: list[Entry]) -> tuple[list[str], list[int]]:

@@ -29,6 +29,8 @@ TERMINAL = re.compile(
     r"|SIGQUIT received\. signum"
     r"|Rank \d+ scheduler (?:died during initialization|is dead)"
     r"|Watchdog caught collective operation timeout"
+    r"|: line \d+:\s+\d+ (?:Killed|Segmentation fault|Aborted|Bus error|Illegal instruction)\b"
+    r"|^(?:double free or corruption|malloc\(\): |free\(\): |munmap_chunk\(\): |corrupted (?:size|double)|\*\*\* stack smash)"
 )
 
 # Headers whose traceback is always the end of a process.
@@ -103,7 +105,7 @@ _WORDS = (
     "timeout", "timed out", "not found", "not supported", "unsupported", "cannot", "could not", "unexpected",
     "sigquit", "sigterm", "abort", "denied", "scheduler", "stopp", "suppressed", "exit", "what():", "too quickly",
     "kill_process", "ignore import", "incorrect regex", "no accelerator", "undefined symbol", "no space", "out of",
-    "keyboardinterrupt", "memory pressure",
+    "keyboardinterrupt", "memory pressure", "corrupt", "malloc(", "free()", "smashing", "segmentation", "illegal instr",
     "deactivated", "unbalanced", "not compatible", "too old", "connection", "broken pipe", "leaked", "reached monitored",
 )  # fmt: skip
 

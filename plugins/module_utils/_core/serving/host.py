@@ -31,7 +31,10 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.unit
 )
 
 RunCommand = Callable[[list], Any]  # argv -> (rc, stdout, stderr), in UTC and the C locale
-_KERNEL = re.compile(r"Xid|oom-kill|Out of memory|segfault|traps:", re.IGNORECASE)
+_KERNEL = re.compile(
+    r"Xid|oom-kill|Out of memory|segfault|traps:|general protection|apparmor=\"DENIED\"|I/O error|medium error",
+    re.IGNORECASE,
+)
 _JOURNALD = re.compile(r"Suppressed \d+ messages")
 
 

@@ -110,8 +110,8 @@ SIGNATURES = (
     Signature(
         id="context-length-too-long",
         title="The context length is above the model's",
-        exception=r"User-specified context_length \((?P<asked>\d+)\) is greater than the derived context_length "
-        r"\((?P<model>\d+)\)",
+        exception=r"User-specified (?:context_length|max_model_len) \((?P<asked>\d+)\) is greater than the derived "
+        r"(?:context_length|max_model_len) \((?P<model>\d+)\)",
         cause="{asked} tokens were asked for, the model is made for {model}.",
         remedies=(
             Remedy("server_args", "--context-length {model}"),
@@ -136,6 +136,39 @@ SIGNATURES = (
         cause="The combination is not rejected at the start and fails at the first request.",
         remedies=(Remedy("server_args", "another --attention-backend, or no speculation"),),
         reference="sgl-project/sglang#36352",
+    ),
+    Signature(
+        id="draft-model-mismatch",
+        title="The draft model does not fit the target model",
+        exception=r"mat1 and mat2 shapes cannot be multiplied|size mismatch for",
+        frames=r"speculative/|dflash|eagle|draft",
+        cause="The draft was trained for a target with another width or another choice of layers.",
+        remedies=(
+            Remedy("model", "the draft model that was made for exactly this target"),
+            Remedy("server_args", "no --speculative-algorithm"),
+        ),
+        strength=WEAK,
+        reference="sglang/srt/speculative",
+    ),
+    Signature(
+        id="tls-files",
+        title="The certificate or its key cannot be read",
+        exception=r"FileNotFoundError|PermissionError|SSLError|ssl\.\w+",
+        frames=r"create_ssl_context|load_cert_chain",
+        cause="--ssl-certfile or --ssl-keyfile names a file that is not there, that the service's user may not read, or that "
+        "does not belong to the other.",
+        remedies=(
+            Remedy("server_args", "--ssl-certfile and --ssl-keyfile with files that the service's user can read"),
+        ),
+        reference="uvicorn/config.py, create_ssl_context",
+    ),
+    Signature(
+        id="adapter-missing",
+        title="A LoRA adapter cannot be loaded",
+        exception=r"adapter_config\.json|Failed to load LoRA adapter|Can't find '?adapter_config",
+        cause="--lora-paths names a directory without an adapter, or one for another model.",
+        remedies=(Remedy("server_args", "--lora-paths with directories that hold adapter_config.json"),),
+        reference="sglang/srt/lora/lora_config.py",
     ),
     Signature(
         id="dflash-with-disaggregation",

@@ -103,7 +103,7 @@ SIGNATURES = (
     Signature(
         id="transfer-engine-failed",
         title="The transfer engine found no usable network card",
-        exception=r"Mooncake Transfer Engine initialization failed",
+        exception=r"Mooncake Transfer Engine initialization failed|NIXL_ERR_\w+",
         cause="Disaggregated serving moves the KV cache by RDMA; --disaggregation-ib-device names a card that this host does "
         "not have, or the service may not open it.",
         remedies=(

@@ -50,6 +50,14 @@ SIGNATURES = (
         reference="vllm-project/vllm#15335",
     ),
     Signature(
+        id="device-denied",
+        title="A security module denies {path}",
+        line=r"apparmor=\"DENIED\".* name=\"(?P<path>/dev/nvidia[^\"]*)\"",
+        cause="AppArmor does not let the service open the GPU's device; to the program it looks as if there were no GPU.",
+        remedies=(Remedy("host", "the /dev/nvidia* devices in the profile that the line names"),),
+        reference="apparmor(7)",
+    ),
+    Signature(
         id="no-gpu",
         title="No GPU is visible to the service",
         exception=r"No CUDA GPUs are available|Found no NVIDIA driver|CUDA error: no CUDA-capable device"
@@ -89,6 +97,18 @@ SIGNATURES = (
             Remedy("host", "delete ~/.cache/flashinfer, ~/.cache/sglang and ~/.triton of the service's user", True),
         ),
         reference="sgl-project/sglang#748",
+    ),
+    Signature(
+        id="vision-attention-no-plan",
+        title="cuDNN has no attention kernel for these images",
+        exception=r"No execution plans support the graph|cudnn_frontend\] Error",
+        cause="The chosen attention backend asks cuDNN for something that it does not offer on this GPU or in this version.",
+        remedies=(
+            Remedy("server_args", "--mm-attention-backend triton_attn", True),
+            Remedy("packages", "the cuDNN version that torch pins"),
+        ),
+        strength=WEAK,
+        reference="NVIDIA/cudnn-frontend",
     ),
     Signature(
         id="attention-kernel-unsupported-gpu",

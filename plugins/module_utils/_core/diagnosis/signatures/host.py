@@ -65,6 +65,14 @@ SIGNATURES = (
         reference="systemd.service(5), ExecStartPre=",
     ),
     Signature(
+        id="systemd-watchdog",
+        title="systemd's watchdog ended it",
+        line=r"Watchdog timeout \(limit (?P<limit>[^)]+)\)!",
+        cause="The unit has WatchdogSec=, and SGLang never tells systemd that it is alive.",
+        remedies=(Remedy("host", "no WatchdogSec= in the unit; Type=exec"),),
+        reference="systemd.service(5), WatchdogSec=",
+    ),
+    Signature(
         id="start-timeout",
         title="systemd lost patience",
         line=r"start operation timed out|Start operation timed out",

@@ -158,6 +158,30 @@ SIGNATURES = (
         reference="transformers/dynamic_module_utils.py",
     ),
     Signature(
+        id="package-damaged",
+        title="A Python file of the venv is damaged",
+        exception=r"^(?:SyntaxError|IndentationError|TabError): |source code string cannot contain null bytes"
+        r"|bad marshal data|bad magic number in",
+        cause="A file was edited, cut off while it was copied, or compiled by another Python.",
+        remedies=(
+            Remedy("packages", "reinstall the package in the last frame, or copy the venv again (venv_sync does)"),
+        ),
+        reference="Python, importlib",
+    ),
+    Signature(
+        id="tokenizer-damaged",
+        title="The tokenizer's file cannot be read",
+        exception=r"PanicException|data did not match any variant of untagged enum|JSONDecodeError",
+        frames=r"tokeniz",
+        cause="tokenizer.json is damaged, or was written by a newer tokenizers than the installed one.",
+        remedies=(
+            Remedy("model", "download the tokenizer's files again (model_download checks every one)", True),
+            Remedy("packages", "the tokenizers and transformers versions that this SGLang pins"),
+        ),
+        strength=WEAK,
+        reference="huggingface/tokenizers, src/models/bpe/model.rs",
+    ),
+    Signature(
         id="python-module-missing",
         title="The Python module {module} is missing",
         exception=r"ModuleNotFoundError: No module named '(?P<module>[\w.]+)'",

@@ -11,7 +11,7 @@ SIGNATURES = (
     Signature(
         id="gpu-out-of-memory",
         title="The GPU's memory is full",
-        exception=r"CUDA out of memory|OutOfMemoryError|CUDA_ERROR_OUT_OF_MEMORY",
+        exception=r"CUDA out of memory|OutOfMemoryError|CUDA_ERROR_OUT_OF_MEMORY|CUBLAS_STATUS_ALLOC_FAILED",
         cause="Weights, KV cache and CUDA graphs together do not fit, or another process holds memory on the GPU.",
         remedies=(
             Remedy("server_args", "a lower --mem-fraction-static (0.05 less at a time)"),

@@ -112,7 +112,7 @@ SIGNATURES = (
     Signature(
         id="rendezvous-timeout",
         title="Not all nodes came to the rendezvous",
-        exception=r"Timed out after \d+ seconds waiting for clients|DistStoreError|wait for clients.*timed out",
+        exception=r"Timed out after \d+ seconds waiting for clients|DistStoreError|wait(?: for clients.*)? time(?:d )?out",
         cause="At least one rank or node never connected: it is not started, cannot reach --dist-init-addr, or died first.",
         remedies=(Remedy("manual", "the other nodes' logs, and whether they reach --dist-init-addr"),),
         strength=WEAK,
@@ -236,6 +236,26 @@ SIGNATURES = (
         remedies=(Remedy("packages", "another version of the package in the last frame"),),
         strength=WEAK,
         reference="Python, faulthandler",
+    ),
+    Signature(
+        id="heap-corrupted",
+        title="The C library found the heap broken",
+        line=r"^(?:double free or corruption|malloc\(\): |free\(\): |munmap_chunk\(\): |corrupted (?:size|double)"
+        r"|\*\*\* stack smashing detected)",
+        cause="A compiled extension wrote where it must not; the place where it shows is seldom the place where it happened.",
+        remedies=(Remedy("packages", "the versions of torch, sgl_kernel and flashinfer that this SGLang pins"),),
+        strength=WEAK,
+        reference="glibc, malloc/malloc.c",
+    ),
+    Signature(
+        id="killed-in-its-shell",
+        title="Its shell saw it killed",
+        line=r": line \d+:\s+\d+ (?P<how>Killed|Segmentation fault|Aborted|Bus error|Illegal instruction)\b",
+        cause="The program ended by a signal ({how}) without a word of its own in this log: in a container most often its "
+        "memory limit, or the runtime's own kill.",
+        remedies=(Remedy("manual", "kubectl describe pod (OOMKilled), docker inspect, journalctl -k"),),
+        strength=SECONDARY,
+        reference="bash(1), job control",
     ),
     Signature(
         id="killed-from-outside",
