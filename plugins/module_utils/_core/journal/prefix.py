@@ -47,13 +47,13 @@ _RFC3339 = re.compile(
 )
 _STAMPS = r"""
     (?P<month>[A-Z][a-z]{2})\ (?P<day>[\ \d]\d)\ (?P<clock>\d\d:\d\d:\d\d(?:\.\d+)?)
-  | (?P<iso>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)
+  | (?P<iso>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,6})?(?:Z|[+-]\d\d:?\d\d)?)
   | [A-Z][a-z]{2}\ (?P<full>\d{4}-\d\d-\d\d\ \d\d:\d\d:\d\d(?:\.\d+)?)\ [A-Z0-9+-]{1,6}
   | (?P<unix>\d{9,11}\.\d{1,6})
   | \[\ *(?P<monotonic>\d+\.\d{6})\]
 """
 _JOURNALCTL = re.compile(
-    rf"(?:{_STAMPS})\ (?P<host>[\w.:-]+)\ (?P<name>[^\s\[\]]{{1,120}}?)(?:\[(?P<pid>\d+)\])?:(?:\ (?P<text>.*))?$",
+    rf"(?:{_STAMPS})\ (?P<host>[\w.:-]*[\w.-])\ (?P<name>[^\s\[\]]{{1,120}}?)(?:\[(?P<pid>\d+)\])?:(?:\ (?P<text>.*))?$",
     re.VERBOSE | re.DOTALL,
 )
 _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:?\d\d)?")
@@ -96,8 +96,10 @@ def parse_iso(text: str) -> float | None:
 def split_journalctl(line: str) -> Prefix | None:
     """Take apart a line of `journalctl` in its short formats (short, -iso, -full, -unix, -monotonic), or None."""
     found = _JOURNALCTL.match(line)
-    if not found:
-        return None
+    if not found or ((found.group("iso") or "").endswith("Z") and not found.group("pid")):
+        return (
+            None  # a container's stamp is in UTC and says so; what looks like a host and a name is the program's text
+        )
     stamp: float | None = None
     if found.group("month"):
         month = _MONTHS.get(found.group("month"))

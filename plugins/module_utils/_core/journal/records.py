@@ -22,7 +22,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.entr
     UNIT,
     Entry,
 )
-from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.prefix import split_program
+from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.prefix import Prefix, split_program
 from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.text import LONGEST, clean_lines
 
 Record = Dict[str, Any]
@@ -95,7 +95,7 @@ class JournalReader:
 
     def __init__(self) -> None:
         self._open: dict[str, list[str]] = {}
-        self._ranks: dict[int, str] = {}
+        self._ranks: dict[int | None, str] = {}
 
     def feed(self, lines: Iterable[str]) -> list[Entry]:
         """Entries of `journalctl -o json` lines."""
@@ -128,7 +128,7 @@ class JournalReader:
         found = []
         for line in clean_lines(text) if text else [""]:
             prefix = split_program(line, with_time=stamp is None) if source == UNIT else None
-            rank = self._rank(pid, prefix.rank) if prefix else ""
+            rank = self._rank(pid, prefix) if prefix else ""
             found.append(
                 Entry(
                     text=prefix.text if prefix else line,
@@ -143,12 +143,13 @@ class JournalReader:
             )
         return found
 
-    def _rank(self, pid: int | None, rank: str) -> str:
-        """A process keeps its rank: its unprefixed lines (a traceback's) belong to it too."""
-        if pid is None:
-            return rank
-        if rank:
-            self._ranks[pid] = rank
+    def _rank(self, pid: int | None, prefix: Prefix) -> str:
+        """A process keeps its rank: its unprefixed lines (a traceback's) belong to it too.
+
+        Where the journal names no process (fields were left out), a line continues the record before it.
+        """
+        if prefix.rank or (pid is None and prefix.stamped):
+            self._ranks[pid] = prefix.rank
         return self._ranks.get(pid, "")
 
 

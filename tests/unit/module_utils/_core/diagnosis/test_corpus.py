@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 import pytest
 import yaml
@@ -75,6 +76,34 @@ def test_measured(answer: dict[str, Any]) -> None:
 def test_written(answer: dict[str, Any]) -> None:
     """Known failures, failures that nobody had told the engine of, and look-alikes."""
     check(answer, answer["log"].encode())
+
+
+# What stands around the same lines when a container or a journal without its fields brings them.
+WRAPPINGS: dict[str, Callable[[str], str]] = {
+    "docker compose": "sglang-1  | {}".format,
+    "docker logs --timestamps": "2026-11-30T19:25:30.123456789Z {}".format,
+    "kubectl logs --prefix --timestamps": "[pod/sglang-0/server] 2026-11-30T19:25:30.123456789Z {}".format,
+    "the container runtime's file": "2026-11-30T19:25:30.123456789+00:00 stderr F {}".format,
+    "carriage returns": "{}\r".format,
+    "colour": "\x1b[31m{}\x1b[0m".format,
+    "journal without pids": lambda line: json.dumps({"__REALTIME_TIMESTAMP": "1796066730000001", "MESSAGE": line}),
+}
+_WRAPPED = re.compile(
+    r"\{\"|__CURSOR|[A-Z][a-z]{2} \d\d |\d{4}-\d\d-\d\dT|\d{10}\.|\[pod|[\w-]+ +\| |.*systemd\[1\]|.*kernel:", re.DOTALL
+)
+
+
+@pytest.mark.parametrize("wrapping", WRAPPINGS)
+def test_the_answer_is_the_same_in_every_wrapping(wrapping: str) -> None:
+    """Containers and collectors put their own words around a line; the cause stays what it is."""
+    for answer in WRITTEN:
+        if _WRAPPED.match(answer["log"]) or (wrapping == "journal without pids" and "two writers" in answer["id"]):
+            continue  # it has a wrapping of its own; or only its pid could tell the writers apart
+        wrapped = "\n".join(map(WRAPPINGS[wrapping], answer["log"].rstrip("\n").split("\n")))
+        try:
+            check(answer, wrapped.encode())
+        except AssertionError as error:
+            raise AssertionError(answer["id"]) from error
 
 
 def test_every_log_has_an_answer() -> None:
