@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -51,13 +53,18 @@ def run(monkeypatch: pytest.MonkeyPatch, journal_status: int = 0, **params: Any)
             spec = arguments["argument_spec"]
             self.params = {name: params.get(name, option.get("default")) for name, option in spec.items()}
 
-        def run_command(self, argv: list[str], **_options: Any) -> tuple[int, str, str]:
+        def run_command(
+            self, argv: list[str], before_communicate_callback: Any = None, **_options: Any
+        ) -> tuple[int, str, str]:
             if argv[0] == "systemctl":
                 state = {"LoadState": "loaded", "ActiveState": "failed", "Result": "signal", "InvocationID": THIRD}
                 return 0, "\n".join(f"{name}={value}" for name, value in state.items()), ""
             if journal_status and "_PID=1" not in argv:
                 return journal_status, "", "No journal files were opened"
-            return 0, journalctl(argv), ""
+            if before_communicate_callback is None:
+                return 0, journalctl(argv), ""
+            before_communicate_callback(SimpleNamespace(stdout=io.BytesIO(journalctl(argv).encode())))
+            return 0, "", ""
 
         def exit_json(self, **result: Any) -> None:
             raise Ended(False, result)
