@@ -68,7 +68,7 @@ def test_values_and_switches_go_into_the_file_and_pairs_onto_the_command_line() 
         ),
     )
     assert result.config == {"tp-size": "8", "trust-remote-code": True, "many": ["1", "2"]}
-    assert result.command_line == ["--no-pair", "--other"]
+    assert result.command_line == ["--other", "--no-pair"]
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def plan(requested: Mapping[str, Value], answer: Mapping[str, Any]) -> Plan:
     config: dict[str, Any] = {}
     command_line: list[str] = []
     problems = []
-    for key, value in requested.items():
+    for key, value in sorted(requested.items()):
         verdict = answer["arguments"][key]
         problem = _problem(key, value, verdict, answer)
         if problem:
@@ -119,9 +119,9 @@ def _problem(key: str, value: Value, verdict: Mapping[str, Any], answer: Mapping
 
 
 def render(config: Mapping[str, Any], header: str) -> str:
-    """The config file's text: flat YAML, one `option: JSON value` a line, in the order given."""
+    """The config file's text: flat YAML, one `option: JSON value` a line, sorted: order must never restart a server."""
     lines = [f"# {line}" for line in header.splitlines()]
-    lines += [f"{option}: {json.dumps(value, ensure_ascii=False)}" for option, value in config.items()]
+    lines += [f"{option}: {json.dumps(value, ensure_ascii=False)}" for option, value in sorted(config.items())]
     return "\n".join(lines) + "\n"
 
 
