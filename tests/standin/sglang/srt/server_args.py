@@ -76,6 +76,7 @@ class ServerArgs:
         add("--mm-attention-backend", choices=MM_ATTENTION)
         add("--moe-runner-backend", choices=MOE_RUNNERS)
         add("--grammar-backend", choices=GRAMMAR)
+        add("--sampling-backend", choices=("flashinfer", "pytorch", "ascend"))
         add("--load-format", choices=LOAD_FORMATS)
         add("--dtype", choices=DTYPES)
         add("--tokenizer-mode", choices=("auto", "slow"))
@@ -87,6 +88,7 @@ class ServerArgs:
             "--enable-multimodal", "--enable-dp-attention", "--enable-dp-lm-head", "--enable-http2", "--language-only",
             "--language-model-only", "--log-requests", "--is-embedding", "--incremental-streaming-output",
             "--disable-custom-all-reduce", "--enable-torch-compile", "--speculative-use-rejection-sampling",
+            "--enable-hierarchical-cache",
         ):  # fmt: skip
             add(name, action="store_true")
         for name in (

@@ -67,7 +67,7 @@ SIGNATURES = (
         title="The draft model is not named",
         exception=r"requires? (?:setting )?--speculative-draft-model-path|DFLASH requires .*draft",
         cause="The speculative algorithm needs a draft model.",
-        remedies=(Remedy("server_args", "--speculative-draft-model-path"),),
+        remedies=(Remedy("server_args", "--speculative-draft-model-path with the draft's directory"),),
         reference="sglang/srt/arg_groups/speculative_hook.py",
     ),
     Signature(
