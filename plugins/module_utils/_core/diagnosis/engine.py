@@ -38,6 +38,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.entr
 _RESTARTS = re.compile(r"Main process exited, code=(?!exited, status=0)|Failed with result|Start request repeated")
 _STARTS = (("server_args=",), ("Starting ", "Started "))  # in the program's words, and in systemd's
 _OF_A_STOP = re.compile(r"KeyboardInterrupt|SystemExit|CancelledError|Connection|ZMQError|NCCL|TCPStore|Socket")
+_ENDED = re.compile(r"Main process exited, code=|Failed with result")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _SUPPRESSED = re.compile(r"Suppressed \d+ messages")
 
@@ -145,7 +146,9 @@ def _result(
         "exception": {"type": chosen.type, "message": evidence.redact(evidence.shorten(chosen.message, 600))}
         if chosen
         else {},
-        "cause_line": evidence.redact(evidence.shorten(chosen.cause_line, 600)) if chosen else "",
+        "cause_line": evidence.redact(
+            evidence.shorten(chosen.cause_line if chosen else _last_words(notable, failed), 600)
+        ),
         "phase": phase,
         "phase_title": TITLES[phase],
         "ranks": ranks,
@@ -157,6 +160,12 @@ def _result(
         "secondary": _secondary(notable) if failed else [],
         "complete": _complete(notable, event),
     }
+
+
+def _last_words(notable: list[Entry], failed: bool) -> str:
+    """Where nothing else is known: how systemd saw the end."""
+    ends = (entry.text for entry in notable if entry.source == SYSTEMD and _ENDED.search(entry.text))
+    return next(ends, "") if failed else ""
 
 
 def _alike(one: Event, other: Event) -> bool:

@@ -37,6 +37,8 @@ _SYSTEMD_STATUS = {
 _OWN_STATUS = {
     1: "SGLang refused its configuration, or a rank died natively while starting",
     2: "SGLang did not accept its arguments",
+    126: "the program could not be executed: its interpreter is missing, or it is for another processor",
+    127: "the program, or a library that it needs, was not found",
     3: "the HTTP server could not start, usually because the port is in use",
 }
 

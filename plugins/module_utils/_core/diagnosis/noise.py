@@ -105,7 +105,8 @@ _WORDS = (
     "timeout", "timed out", "not found", "not supported", "unsupported", "cannot", "could not", "unexpected",
     "sigquit", "sigterm", "abort", "denied", "scheduler", "stopp", "suppressed", "exit", "what():", "too quickly",
     "kill_process", "ignore import", "incorrect regex", "no accelerator", "undefined symbol", "no space", "out of",
-    "keyboardinterrupt", "memory pressure", "corrupt", "malloc(", "free()", "smashing", "segmentation", "illegal instr",
+    "keyboardinterrupt", "memory pressure", "bad interpreter", "required file", "corrupt", "malloc(", "free()",
+    "smashing", "segmentation", "illegal instr",
     "deactivated", "unbalanced", "not compatible", "too old", "connection", "broken pipe", "leaked", "reached monitored",
 )  # fmt: skip
 

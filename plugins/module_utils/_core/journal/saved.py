@@ -26,6 +26,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.pref
 )
 from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.records import (
     JournalReader,
+    field,
     parse_export,
     parse_json_line,
 )
@@ -46,7 +47,15 @@ def read_log(data: bytes) -> list[Entry]:
     record = parse_json_line(first)
     if record is not None and ("MESSAGE" in record or "__REALTIME_TIMESTAMP" in record):
         return JournalReader().feed(lines)
+    if record is not None and "log" in record and "time" in record:
+        return read_plain(map(_of_docker, lines))
     return read_plain(lines)
+
+
+def _of_docker(line: str) -> str:
+    """A line of the files that docker's json-file driver writes, as `docker logs --timestamps` prints it."""
+    record = parse_json_line(line) or {}
+    return f"{field(record.get('time')) or ''} {(field(record.get('log')) or '').rstrip()}" if record else line
 
 
 def read_plain(lines: Iterable[str]) -> list[Entry]:

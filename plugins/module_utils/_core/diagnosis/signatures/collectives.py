@@ -113,6 +113,15 @@ SIGNATURES = (
         reference="kvcache-ai/Mooncake#257",
     ),
     Signature(
+        id="locked-memory-limit",
+        title="The service may not lock enough memory for RDMA",
+        exception=r"NCCL error: unhandled system error|unhandled system error \(run with NCCL_DEBUG",
+        nearby=r"ibv_(?:create_cq|create_qp|reg_mr\w*).* failed.*(?:Cannot allocate memory|error 12)",
+        cause="NCCL registers memory with the InfiniBand card, and the unit's limit of locked memory is too low.",
+        remedies=(Remedy("host", "LimitMEMLOCK=infinity in the unit", True),),
+        reference="NCCL user guide, troubleshooting, RDMA",
+    ),
+    Signature(
         id="nccl-system-error",
         title="A system call inside NCCL failed",
         exception=r"NCCL error: unhandled system error|unhandled system error \(run with NCCL_DEBUG",

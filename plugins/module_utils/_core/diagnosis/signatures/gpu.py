@@ -58,6 +58,17 @@ SIGNATURES = (
         reference="apparmor(7)",
     ),
     Signature(
+        id="driver-hangs",
+        title="nvidia-smi does not answer",
+        exception=r"TimeoutExpired: .*nvidia-smi",
+        cause="The driver hangs, mostly because a GPU no longer answers; the kernel log's Xid lines say which.",
+        remedies=(
+            Remedy("host", "journalctl -k | grep -i xid; reset the GPU or restart the host"),
+            Remedy("host", "nvidia-persistenced enabled, where the driver only starts slowly", True),
+        ),
+        reference="sglang/srt/utils/common.py",
+    ),
+    Signature(
         id="no-gpu",
         title="No GPU is visible to the service",
         exception=r"No CUDA GPUs are available|Found no NVIDIA driver|CUDA error: no CUDA-capable device"

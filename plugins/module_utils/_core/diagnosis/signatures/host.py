@@ -23,6 +23,29 @@ SIGNATURES = (
         reference="systemd.exec(5), Process Exit Codes",
     ),
     Signature(
+        id="interpreter-missing",
+        title="The program's interpreter is missing",
+        line=r"bad interpreter: No such file|: cannot execute: required file not found",
+        cause="The first line of the script in ExecStart names a Python that is not there: the venv was copied from another "
+        "path, or its base interpreter was removed.",
+        remedies=(
+            Remedy("host", "the venv's own bin/python -m sglang.launch_server in ExecStart"),
+            Remedy("packages", "copy the venv again with its paths corrected (venv_sync does)"),
+        ),
+        reference="execve(2), ENOENT",
+    ),
+    Signature(
+        id="interpreter-library-missing",
+        title="The program cannot be loaded: {library} is missing",
+        line=r"error while loading shared libraries: (?P<library>[^:\s]+): cannot open",
+        cause="The program, or the base interpreter of its venv, needs {library}, which is not on this host.",
+        remedies=(
+            Remedy("packages", "the base interpreter that the venv was made with (libpython: its shared library)"),
+            Remedy("environment", "LD_LIBRARY_PATH with the directory that holds {library}, where it is installed"),
+        ),
+        reference="ld.so(8)",
+    ),
+    Signature(
         id="working-directory-missing",
         title="The unit's working directory does not exist",
         line=r"Failed at step CHDIR|status=200/CHDIR",

@@ -34,6 +34,25 @@ SIGNATURES = (
         reference="sgl-project/sglang#23203",
     ),
     Signature(
+        id="interpreter-incomplete",
+        title="The Python interpreter finds no standard library",
+        exception=r"init_fs_encoding|init_import_site|No module named 'encodings'",
+        cause="The venv's base interpreter is gone or of another version, or PYTHONHOME points elsewhere.",
+        remedies=(
+            Remedy("packages", "the base interpreter that the venv was made with"),
+            Remedy("environment", "no PYTHONHOME in the unit"),
+        ),
+        reference="Python, Programs/python and Lib/site.py",
+    ),
+    Signature(
+        id="binary-for-other-processor",
+        title="A program is for another processor",
+        exception=r"\[Errno 8\] Exec format error|invalid ELF header|wrong ELF class",
+        cause="A program or library of the venv was built for another processor (x86-64, aarch64), or is damaged.",
+        remedies=(Remedy("packages", "a venv that was made on this kind of machine"),),
+        reference="execve(2), ENOEXEC",
+    ),
+    Signature(
         id="vllm-rotary-on-cpu",
         title="This build runs on no GPU without the CPU engine",
         exception=r"No module named 'vllm'",

@@ -79,6 +79,17 @@ SIGNATURES = (
         reference="huggingface_hub/errors.py",
     ),
     Signature(
+        id="hub-rate-limited",
+        title="The hub refuses more requests for now",
+        exception=r"429 Client Error|Too Many Requests",
+        cause="Too many requests came from this address or without a token, for instance from all ranks at once.",
+        remedies=(
+            Remedy("model", "download the model before the start and serve its local path"),
+            Remedy("environment", "HF_TOKEN in an EnvironmentFile with mode 0600"),
+        ),
+        reference="huggingface_hub/utils/_http.py",
+    ),
+    Signature(
         id="hub-access-denied",
         title="The model repository is gated",
         exception=r"GatedRepoError|You are trying to access a gated repo|40[13] Client Error",

@@ -89,7 +89,8 @@ WRAPPINGS: dict[str, Callable[[str], str]] = {
     "journal without pids": lambda line: json.dumps({"__REALTIME_TIMESTAMP": "1796066730000001", "MESSAGE": line}),
 }
 _WRAPPED = re.compile(
-    r"\{\"|__CURSOR|[A-Z][a-z]{2} \d\d |\d{4}-\d\d-\d\dT|\d{10}\.|\[pod|[\w-]+ +\| |.*systemd\[1\]|.*kernel:", re.DOTALL
+    r"\{\"|__CURSOR|[A-Z][a-z]{2} (?:\d\d |\d{4}-)|\d{4}-\d\d-\d\dT|\d{10}\.|\[pod|[\w-]+ +\| |.*systemd\[1\]|.*kernel:",
+    re.DOTALL,
 )
 
 
