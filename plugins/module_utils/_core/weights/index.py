@@ -9,6 +9,7 @@ Note that this module util is PRIVATE to the collection. It can have breaking ch
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any, Collection, Mapping
 
 INDEX_SUFFIX = ".safetensors.index.json"
@@ -18,8 +19,17 @@ class WeightIndexError(Exception):
     """One defect of the index file itself, as a sentence without its name."""
 
 
-def parse_index(raw: bytes) -> dict[str, str]:
-    """The ``weight_map`` of an index: tensor name -> file name beside the index."""
+@dataclass(frozen=True)
+class Index:
+    """*weight_map* maps tensor to file name beside the index; *total_bytes* is None where it is no number."""
+
+    weight_map: dict[str, str]
+    total_bytes: int | None
+    warnings: tuple[str, ...]
+
+
+def read_index(raw: bytes) -> Index:
+    """Judge an index file on its own; raises WeightIndexError."""
     try:
         index = json.loads(raw.decode("utf-8"), object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
@@ -27,10 +37,32 @@ def parse_index(raw: bytes) -> dict[str, str]:
     weight_map = index.get("weight_map") if isinstance(index, dict) else None
     if not isinstance(weight_map, dict):
         raise WeightIndexError("it has no weight_map object")
+    shards: dict[str, str] = {}
     for tensor, shard in weight_map.items():
         if not isinstance(shard, str) or not shard or shard.startswith("/") or ".." in shard.split("/"):
             raise WeightIndexError(f"it maps tensor {tensor!r} to {shard!r}, which is not a file name beside it")
-    return weight_map
+        # One string a shard instead of one a tensor: a model has 100,000 tensors.
+        weight_map[tensor] = shards.setdefault(shard, shard)
+    metadata = index.get("metadata")
+    told = metadata.get("total_size") if isinstance(metadata, dict) else None
+    if told is None or (isinstance(told, int) and not isinstance(told, bool)):
+        return Index(weight_map, told, ())
+    return Index(weight_map, None, (f"its total_size is {told!r}, not a whole number; readers ignore it",))
+
+
+def parse_index(raw: bytes) -> dict[str, str]:
+    """The ``weight_map`` of an index: tensor name -> file name beside the index."""
+    return read_index(raw).weight_map
+
+
+def compare_total(total_bytes: int | None, data_bytes: int) -> str | None:
+    """A warning where total_size is not the sum of all tensors.
+
+    It legitimately differs in the field: tied weights counted twice, files quantised again.
+    """
+    if total_bytes is None or total_bytes == data_bytes:
+        return None
+    return f"its total_size is {total_bytes}, the tensors of its shards take {data_bytes} bytes; readers ignore it"
 
 
 def compare_index(
