@@ -17,7 +17,15 @@ import ssl
 from typing import Any, BinaryIO, Callable, Mapping
 from urllib.error import HTTPError
 from urllib.parse import urljoin
-from urllib.request import HTTPRedirectHandler, HTTPSHandler, Request, build_opener
+from urllib.request import (  # type: ignore[attr-defined]
+    HTTPRedirectHandler,
+    HTTPSHandler,
+    ProxyHandler,
+    Request,
+    build_opener,
+    getproxies_environment,
+    proxy_bypass_environment,
+)
 
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.client import MAX_REDIRECTS, Response
 
@@ -32,18 +40,39 @@ class _NoRedirect(HTTPRedirectHandler):
         """Leave the answer as it is."""
 
 
+def proxies_of(http: str | None, https: str | None, no: str | None) -> dict[str, str]:
+    """The proxies that were named, and where none was, those of the environment; keys http, https and no."""
+    found = {name: value for name, value in getproxies_environment().items() if name in ("http", "https", "no")}
+    named = {"http": http, "https": https, "no": no}
+    return {**found, **{name: value for name, value in named.items() if value}}
+
+
+class _Proxies(ProxyHandler):
+    """Proxies that were handed in: *proxies* by scheme, and under "no" the hosts that are reached directly."""
+
+    def __init__(self, proxies: Mapping[str, str]) -> None:
+        super().__init__({scheme: url for scheme, url in proxies.items() if scheme != "no"})
+        self._all = dict(proxies)
+
+    def proxy_open(self, req: Request, proxy: str, type: str) -> Any:
+        if proxy_bypass_environment(req.host or "", self._all):
+            return None
+        return super().proxy_open(req, proxy, type)
+
+
 class Web:
     """Requests that follow no redirect and read no .netrc, so that the caller decides where a token goes.
 
-    Proxies are those of the environment. *ca_path* is a file of certificates in place of the system's.
+    Proxies are those of the environment, or those in *proxies*. *ca_path* is a file of certificates in place of the system's.
     """
 
-    def __init__(self, validate_certs: bool, ca_path: str | None) -> None:
+    def __init__(self, validate_certs: bool, ca_path: str | None, proxies: Mapping[str, str] | None = None) -> None:
         context = ssl.create_default_context(cafile=ca_path)
         if not validate_certs:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
-        self._opener = build_opener(HTTPSHandler(context=context), _NoRedirect())
+        through = ProxyHandler() if proxies is None else _Proxies(proxies)
+        self._opener = build_opener(HTTPSHandler(context=context), through, _NoRedirect())
 
     def __call__(self, method: str, url: str, headers: Mapping[str, str]) -> Response:
         """The transport of the hub client."""

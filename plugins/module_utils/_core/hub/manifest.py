@@ -13,6 +13,14 @@ import json
 from dataclasses import dataclass
 from typing import Any, Mapping, Sequence
 
+# The names of the two kinds of digests in a manifest file, and how many hex digits they have.
+_KEYS = {"sha256": "sha256", "git-sha1": "git_blob_id"}
+_LENGTHS = {"sha256": 64, "git-sha1": 40}
+
+
+class ManifestRefused(Exception):  # noqa: N818  reads better where it is raised
+    """What is wrong with a manifest file, as a sentence without its name."""
+
 
 @dataclass(frozen=True)
 class ManifestFile:
@@ -66,19 +74,57 @@ def file_of_tree_item(item: Mapping[str, Any]) -> ManifestFile | None:
     return ManifestFile(path, size, f"{kind}:{identity}")
 
 
+def public(file: ManifestFile) -> dict[str, Any]:
+    """One file as a manifest file and the modules' results have it."""
+    kind, _, value = file.digest.partition(":")
+    return {"path": file.path, "size": file.size, _KEYS[kind]: value}
+
+
 def dump_manifest(manifest: Manifest) -> str:
-    files = [[file.path, file.size, file.digest] for file in manifest.files]
+    files = [public(file) for file in manifest.files]
     return json.dumps({"repository": manifest.repository, "commit": manifest.commit, "files": files}, indent=1) + "\n"
 
 
 def load_manifest(text: str) -> Manifest | None:
     """The manifest in *text*, or None where it is damaged and has to be fetched again."""
     try:
-        value = json.loads(text)
-        files = tuple(ManifestFile(str(path), int(size), str(digest)) for path, size, digest in value["files"])
-        return Manifest(str(value["repository"]), str(value["commit"]), files)
-    except (ValueError, TypeError, KeyError, RecursionError):
+        return read_manifest(text)
+    except ManifestRefused:
         return None
+
+
+def read_manifest(text: str) -> Manifest:
+    """The manifest that a person hands in; raises ManifestRefused with the first thing that is wrong with it.
+
+    ``{"repository": "o/n", "commit": "<40 hex>", "files": [{"path": "a", "size": 1, "sha256": "<64 hex>"}, ...]}``;
+    a small file may have a ``git_blob_id`` of 40 digits in place of the sha256. Repository and commit may be left
+    out; other keys are ignored. Names are not judged here.
+    """
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ManifestRefused(f"it is not valid JSON: {error}") from None
+    entries = value.get("files") if isinstance(value, dict) else None
+    if not isinstance(entries, list):
+        raise ManifestRefused('it has no list "files"')
+    repository, commit = value.get("repository", ""), value.get("commit", "")
+    if not isinstance(repository, str) or (commit != "" and not _is_hex(commit, 40)):
+        raise ManifestRefused(f"its commit is {commit!r} of repository {repository!r}; a commit has 40 hex digits")
+    files = [_file(entry) for entry in entries]
+    return Manifest(repository, commit, tuple(sorted(files, key=lambda file: file.path)))
+
+
+def _file(entry: Any) -> ManifestFile:
+    shown = str(entry)[:200]
+    if not isinstance(entry, dict):
+        raise ManifestRefused(f"its file {shown} is no object")
+    path, size = entry.get("path"), entry.get("size")
+    if not isinstance(path, str) or not isinstance(size, int) or isinstance(size, bool) or size < 0:
+        raise ManifestRefused(f"its file {shown} has no path and size in bytes")
+    for kind, length in _LENGTHS.items():
+        if _is_hex(entry.get(_KEYS[kind]), length):
+            return ManifestFile(path, size, f"{kind}:{entry[_KEYS[kind]]}")
+    raise ManifestRefused(f"its file {shown} has no sha256 of 64 lower-case hex digits and no git_blob_id of 40")
 
 
 def _is_hex(value: Any, length: int) -> bool:

@@ -35,28 +35,33 @@ def check_repository(repository: str) -> None:
         raise NameRefused(f"{repository!r} is not a repository id; it looks like organisation/name")
 
 
-def check_paths(paths: Iterable[str]) -> None:
-    """Refuse a listing whose paths could write outside the model's directory or over each other."""
+def check_paths(paths: Iterable[str], whose: str = "The repository") -> None:
+    """Refuse a listing whose paths could write outside the model's directory or over each other.
+
+    *whose* listing it is begins the sentence.
+    """
     files: dict[str, str] = {}
     for path in paths:
-        _check_path(path)
+        _check_path(path, whose)
         key = unicodedata.normalize("NFC", path).casefold()
         if key in files:
             both = f"{files[key]!r} and {path!r}"
-            raise NameRefused(f"The repository lists {both}, which are one file on some file systems")
+            raise NameRefused(f"{whose} lists {both}, which are one file on some file systems")
         files[key] = path
     for key, path in files.items():
         parts = key.split("/")
         for depth in range(1, len(parts)):
             parent = "/".join(parts[:depth])
             if parent in files:
-                raise NameRefused(f"The repository lists {files[parent]!r} as a file and as the directory of {path!r}")
+                raise NameRefused(f"{whose} lists {files[parent]!r} as a file and as the directory of {path!r}")
 
 
-def _check_path(path: str) -> None:
+def _check_path(path: str, whose: str) -> None:
     parts = path.split("/")
     if not path or any(ord(character) < 32 or ord(character) == 127 for character in path):
         reason = "is empty or holds a control character"
+    elif any(0xD800 <= ord(character) <= 0xDFFF for character in path):
+        reason = "is not valid Unicode"
     elif "\\" in path or path.startswith(("/", "~")):
         reason = "is absolute or holds a backslash"
     elif any(part in ("", ".", "..") for part in parts):
@@ -67,4 +72,4 @@ def _check_path(path: str) -> None:
         reason = "is reserved for the state of a download"
     else:
         return
-    raise NameRefused(f"The repository lists the path {path!r}, which {reason}; nothing of it is downloaded")
+    raise NameRefused(f"{whose} lists the path {path!r}, which {reason}; nothing of it is used")

@@ -189,7 +189,9 @@ def test_hostile_paths_are_refused_by_name(path: str) -> None:
     assert repr(path) in str(error.value)
 
 
-@pytest.mark.parametrize("paths", [["A.txt", "a.TXT"], ["\u00e9", "e\u0301"], ["a", "a/b"], ["a", "A/b/c"]])
+@pytest.mark.parametrize(
+    "paths", [["A.txt", "a.TXT"], ["\u00e9", "e\u0301"], ["a", "a/b"], ["a", "A/b/c"], ["stra\u00dfe", "STRASSE"]]
+)
 def test_paths_that_could_overwrite_each_other_are_refused(paths: list[str]) -> None:
     with pytest.raises(NameRefused):
         check_paths(paths)
@@ -223,3 +225,16 @@ def test_include_and_exclude_work_as_in_the_hubs_own_client() -> None:
     assert chosen([], ["original/"]) == ["a.json", "b.safetensors", "sub/d.json"]
     assert chosen(["*.json"], []) == ["a.json", "sub/d.json"]
     assert chosen(["*.json"], ["sub/*"]) == ["a.json"]
+
+
+@pytest.mark.parametrize("path", ["a\ud800", "a\x7f", "\t"])
+def test_names_that_no_terminal_can_show_are_refused(path: str) -> None:
+    with pytest.raises(NameRefused, match="The manifest m lists"):
+        check_paths([path], "The manifest m")
+
+
+def test_the_hub_is_told_to_wait_by_either_header_and_not_for_ever() -> None:
+    wire = Wire(refused(429, retry_after="7"), refused(429, ratelimit='"api";r=0;t=999'))
+    with pytest.raises(HubError, match="asks to wait 1000 s; with a token the limit is higher"):
+        wire.hub().commit_of("org/m", "main")
+    assert wire.pauses == [7]
