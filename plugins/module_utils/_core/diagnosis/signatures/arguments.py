@@ -85,7 +85,7 @@ SIGNATURES = (
         exception=r"specified in the model config \((?P<model>[^)]*)\) does not match the quantization method specified in "
         r"the .?quantization.? argument \((?P<asked>[^)]*)\)",
         cause="The checkpoint's config says {model}, the argument {asked}.",
-        remedies=(Remedy("server_args", "no --quantization: the checkpoint's own ({model}) is taken"),),
+        remedies=(Remedy("server_args", "no --quantization", note="then the checkpoint's own is taken"),),
         reference="sglang/srt/configs/model_config.py",
     ),
     Signature(
@@ -103,7 +103,7 @@ SIGNATURES = (
         cause="--chat-template names a file that does not exist on this host, or that the service's user cannot read.",
         remedies=(
             Remedy("server_args", "--chat-template with a path on this host"),
-            Remedy("server_args", "no --chat-template: the model's own is taken"),
+            Remedy("server_args", "no --chat-template", note="then the model's own is taken"),
         ),
         reference="sglang/srt/managers/template_manager.py",
     ),
