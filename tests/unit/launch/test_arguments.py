@@ -104,6 +104,14 @@ def test_the_file_is_yaml_whose_values_survive() -> None:
     assert yaml.safe_load(render(config, "two\nlines")) == config
 
 
+def test_the_order_of_an_inventory_changes_nothing() -> None:
+    known = answer(a=verdict("--a"), b=verdict("--b"), c=verdict("--c", "toggle"), d=verdict("--d", "toggle"))
+    given = {"a": 1, "b": 2, "c": True, "d": False}
+    one, other = (plan(normalise(order), known) for order in (given, dict(reversed(given.items()))))
+    assert render(one.config, "") == render(other.config, "")
+    assert one.command_line == other.command_line
+
+
 def test_a_diff_never_shows_a_secret() -> None:
     text = render({"api-key": "hunter2", "port": "1"}, "header")
     shown = redacted(text, ["api-key"])
