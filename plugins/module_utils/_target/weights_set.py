@@ -8,9 +8,11 @@ Note that this module util is PRIVATE to the collection. It can have breaking ch
 
 from __future__ import annotations
 
+import contextlib
+import gc
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Callable, Collection, Iterable
+from typing import Callable, Collection, Iterable, Iterator
 
 from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.findings import Defect, Defects
 from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.header import Header
@@ -59,7 +61,7 @@ def look_at_all(
     """
     result = WeightsSet()
     names = sorted(paths)
-    with ThreadPoolExecutor(LOOK_THREADS) as pool:
+    with _without_collector(), ThreadPoolExecutor(LOOK_THREADS) as pool:
         looks = pool.map(lambda path: look_at(path, tree.place(path), path in proven), names)
         for path, found in zip(names, looks):
             result.looked_at += 1
@@ -78,6 +80,18 @@ def look_at_all(
     if not indexes:
         _find_twins(result)
     return result
+
+
+@contextlib.contextmanager
+def _without_collector() -> Iterator[None]:
+    """A large model has half a million objects and no cycle among them; to look for cycles is a third of the work."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _compare(tree: ModelTree, path: str, absent: Collection[str], result: WeightsSet) -> None:

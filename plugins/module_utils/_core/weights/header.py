@@ -117,8 +117,9 @@ def _plain(name: str, value: Any) -> Tensor | None:
     """A tensor as all writers write it, judged in one pass: a model has 100,000. None leaves it to _tensor()."""
     if type(value) is not tuple or len(value) != 3 or not name.isascii():
         return None
-    fields = dict(value)
-    dtype, shape, offsets = fields.get("dtype"), fields.get("shape"), fields.get("data_offsets")
+    (first, dtype), (second, shape), (third, offsets) = value
+    if first != "dtype" or second != "shape" or third != "data_offsets":
+        return None
     if type(dtype) is not str or type(shape) is not list or type(offsets) is not list or len(offsets) != 2:
         return None
     begin, end = offsets

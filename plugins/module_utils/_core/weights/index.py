@@ -39,10 +39,11 @@ def read_index(raw: bytes) -> Index:
         raise WeightIndexError("it has no weight_map object")
     shards: dict[str, str] = {}
     for tensor, shard in weight_map.items():
-        if not isinstance(shard, str) or not shard or shard.startswith("/") or ".." in shard.split("/"):
-            raise WeightIndexError(f"it maps tensor {tensor!r} to {shard!r}, which is not a file name beside it")
-        # One string a shard instead of one a tensor: a model has 100,000 tensors.
-        weight_map[tensor] = shards.setdefault(shard, shard)
+        # One string a shard instead of one a tensor, and one check: a model has 100,000 tensors.
+        known = shards.get(shard) if isinstance(shard, str) else None
+        if known is None:
+            known = shards[_checked(tensor, shard)] = shard
+        weight_map[tensor] = known
     metadata = index.get("metadata")
     told = metadata.get("total_size") if isinstance(metadata, dict) else None
     if told is None or (isinstance(told, int) and not isinstance(told, bool)):
@@ -53,6 +54,12 @@ def read_index(raw: bytes) -> Index:
 def parse_index(raw: bytes) -> dict[str, str]:
     """The ``weight_map`` of an index: tensor name -> file name beside the index."""
     return read_index(raw).weight_map
+
+
+def _checked(tensor: str, shard: Any) -> str:
+    if not isinstance(shard, str) or not shard or shard.startswith("/") or ".." in shard.split("/"):
+        raise WeightIndexError(f"it maps tensor {tensor!r} to {shard!r}, which is not a file name beside it")
+    return shard
 
 
 def compare_total(total_bytes: int | None, data_bytes: int) -> str | None:
