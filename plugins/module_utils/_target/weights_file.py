@@ -35,16 +35,15 @@ MAX_HOLES = 3
 
 @dataclass
 class Look:
-    """*doubts* are defects that the right digest disproves: holes and zeros, which may be meant."""
+    """What is wrong with one file, and its header where it has one."""
 
     header: Header | None = None
     defects: Defects = field(default_factory=Defects)
-    doubts: Defects = field(default_factory=Defects)
     warnings: list[str] = field(default_factory=list)
 
 
 def look_at(path: str, place: str, proven: bool = False) -> Look:
-    """Judge the file *path* at *place*; what is *proven* by digest is not searched for zeros."""
+    """Judge the file *path* at *place*; what is *proven* by digest is not searched for holes and zeros: they are meant."""
     found = Look()
     try:
         descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
@@ -78,7 +77,7 @@ def _look_at_weights(found: Look, descriptor: int, read_at: ReadAt, status: os.s
         return
     holes = list(_holes(descriptor, size))
     for begin, end in holes:
-        report_hole(begin, end, found.header, found.doubts)
+        report_hole(begin, end, found.header, found.defects)
     if not holes and status.st_blocks * 512 < size // 2:
         # Where holes cannot be asked for, and on a file system that compresses.
         found.warnings.append(f"it takes {status.st_blocks * 512} bytes of the disk for {size} bytes of content")
@@ -86,7 +85,7 @@ def _look_at_weights(found: Look, descriptor: int, read_at: ReadAt, status: os.s
         return
     places = sample_places(found.header)
     zeros = [place for place in places if read_at(place, PAGE_BYTES) == _ZEROS]
-    warning = judge_samples(found.header, places, zeros, found.doubts)
+    warning = judge_samples(found.header, places, zeros, found.defects)
     if warning:
         found.warnings.append(warning)
 

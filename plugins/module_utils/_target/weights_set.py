@@ -66,8 +66,6 @@ def look_at_all(
         for path, found in zip(names, looks):
             result.looked_at += 1
             result.add(path, found.defects)
-            if path not in proven:
-                result.add(path, found.doubts)
             result.warnings.extend(f"{path}: {warning}" for warning in found.warnings)
             if found.header:
                 result.tensors[path] = found.header.tensors
