@@ -61,7 +61,7 @@ class Hashing:
         waiting = iter(self._orders)
 
         def work() -> None:
-            while self._clock() < deadline:
+            while True:
                 with self._lock:
                     order = next(waiting, None)
                 if order is None:
@@ -70,6 +70,9 @@ class Hashing:
                 with self._lock:
                     self.done[order.path] = result
                     self.bytes += 0 if result.problem else result.size
+                # Asked after the first file, so that a slice that begins late still gets on.
+                if self._clock() >= deadline:
+                    return
 
         workers = max(1, min(threads, MAX_THREADS, len(self._orders)))
         with ThreadPoolExecutor(workers) as pool:

@@ -388,6 +388,12 @@ def test_hashing_goes_on_where_a_slice_ended(model: Path) -> None:
     assert second.judge()["hash_bytes"] == sum(file.size for file in manifest.files)
 
 
+def test_a_slice_that_begins_late_still_gets_on(model: Path) -> None:
+    late = plan(model, "full", manifest_of(model), threads=1)
+    assert not late.hash(0.0)
+    assert len(late.hashed) == 1
+
+
 def test_a_file_that_changed_after_its_slice_is_hashed_again(model: Path) -> None:
     manifest = manifest_of(model)
     done = plan(model, "full", manifest)
