@@ -66,6 +66,22 @@ options:
     description: How many files are fetched at the same time, 1 to 64.
     type: int
     default: 4
+  seeds:
+    description:
+      - The hosts that share the model, each as M(inferops.sglang.model_seed) returned its address, in the same order for
+        all of them. Each file is taken from one that has verified it, and from the hub by one host alone where none has.
+      - What comes from another host is verified like any other file. A host that gives wrong bytes, or none, is passed
+        over, and without any of them everything comes from the hub.
+      - Access to the files at the hub is not tried beforehand, because a host that gets all from others needs none.
+    type: list
+    elements: str
+    default: []
+  seed_address:
+    description: The one of O(seeds) that is this host. Required with O(seeds), except in check mode.
+    type: str
+  seed_key:
+    description: The key whose digest M(inferops.sglang.model_seed) was given. Required with O(seeds), except in check mode.
+    type: str
   verify:
     description:
       - What a finished directory is asked for.
@@ -172,6 +188,11 @@ downloaded_bytes:
   returned: success
   type: int
   sample: 633507610624
+shared_bytes:
+  description: How many bytes came from other hosts.
+  returned: success
+  type: int
+  sample: 0
 verified_files:
   description: How many files this run hashed and found right.
   returned: success
@@ -215,6 +236,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.names im
 from ansible_collections.inferops.sglang.plugins.module_utils._target.aria2_unit import Settings
 from ansible_collections.inferops.sglang.plugins.module_utils._target.model_download import ModelDownload, Wish
 from ansible_collections.inferops.sglang.plugins.module_utils._target.ownership import apply_ownership
+from ansible_collections.inferops.sglang.plugins.module_utils._target.swarm import Group
 from ansible_collections.inferops.sglang.plugins.module_utils._target.web import Web
 
 DIFF_FILES = 40
@@ -229,6 +251,10 @@ def check_arguments(module: AnsibleModule) -> None:
         module.fail_json(msg=f"endpoint is {params['endpoint']!r}; it starts with https:// or http://")
     if any(not character.isprintable() or character.isspace() for character in params["token"] or ""):
         module.fail_json(msg="token holds white space or an unprintable character; a token is one word such as hf_...")
+    if params["seeds"] and not module.check_mode and not (params["seed_address"] and params["seed_key"]):
+        module.fail_json(
+            msg="seeds needs seed_address and seed_key, as they come from model_seed; the role does it all"
+        )
     for name, highest in (("connections_per_file", MAX_CONNECTIONS), ("parallel_files", 64)):
         if not 1 <= params[name] <= highest:
             module.fail_json(msg=f"{name} is {params[name]}; it must be between 1 and {highest}")
@@ -257,6 +283,9 @@ def plan(module: AnsibleModule) -> ModelDownload:
         verify=params["verify"],
         slice_seconds=params["slice_seconds"],
         resume=params["resume"],
+        group=Group(params["seed_key"] or "", params["seeds"], params["seed_address"] or "")
+        if params["seeds"]
+        else None,
     )
     settings = Settings(
         executable=module.get_bin_path("aria2c") or "",
@@ -305,11 +334,17 @@ def run(module: AnsibleModule) -> dict[str, Any]:
         result["changed"] = apply_ownership(module, params["path"], paths, *attributes) or result["changed"]
     if not result["finished"]:
         result.update(progress=download.progress, resume=download.resume)
+    elif download.resume.get("unreached"):
+        module.warn(
+            f"{', '.join(download.resume['unreached'])} did not answer and gave no files: look at the service there, and "
+            "at firewalls between the hosts"
+        )
     result.update(
         commit=download.commit,
         files=len(download.files),
         bytes=download.bytes,
         downloaded_bytes=download.resume["downloaded_bytes"],
+        shared_bytes=download.resume["shared_bytes"],
         verified_files=download.resume["verified_files"],
         path=params["path"],
         seconds=round(time.time() - started, 1),
@@ -337,6 +372,9 @@ def main() -> None:
             "exclude": {"type": "list", "elements": "str", "default": []},
             "connections_per_file": {"type": "int", "default": 16},
             "parallel_files": {"type": "int", "default": 4},
+            "seeds": {"type": "list", "elements": "str", "default": []},
+            "seed_address": {"type": "str"},
+            "seed_key": {"type": "str", "no_log": True},
             "verify": {"type": "str", "choices": ["receipts", "structure", "full"], "default": "receipts"},
             "owner": {"type": "str"},
             "group": {"type": "str"},

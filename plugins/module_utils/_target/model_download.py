@@ -43,6 +43,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.safe
 )
 from ansible_collections.inferops.sglang.plugins.module_utils._target.aria2_unit import Aria2Unit, Settings
 from ansible_collections.inferops.sglang.plugins.module_utils._target.model_directory import ModelDirectory
+from ansible_collections.inferops.sglang.plugins.module_utils._target.swarm import Group, Swarm
 from ansible_collections.inferops.sglang.plugins.module_utils._target.web import Web
 
 # Below this size a second process is not worth its start: the module fetches the file itself.
@@ -66,6 +67,7 @@ class Wish:
     verify: str
     slice_seconds: float
     resume: dict[str, Any]
+    group: Group | None = None  # the hosts that share, or None where each fetches alone
 
 
 @dataclass
@@ -99,6 +101,11 @@ class ModelDownload:
         self.unit = Aria2Unit(
             run_command, wish.path, self.directory.staging, f"{wish.repository}@{self.commit}", settings
         )
+        self._swarm: Swarm | None = None
+        if wish.group:
+            sources = self.resume.get("sources", {})
+            self._swarm = Swarm(wish.group, self.survey.missing, settings.parallel_files, sources)
+        self.resume.setdefault("shared_bytes", 0)
         self._deadline = time.time() + wish.slice_seconds if wish.slice_seconds else float("inf")
         self._counting = threading.Lock()
         self.progress = ""
@@ -122,7 +129,7 @@ class ModelDownload:
 
     def check_access(self) -> None:
         """Ask for one file, because the listing of a gated repository is public and its files are not."""
-        if self.survey.missing:
+        if self.survey.missing and not self._swarm:  # with others, this host may have nothing to ask the hub for
             self._hub.resolve(self._wish.repository, self.commit, self.survey.missing[0])
 
     def advance(self) -> bool:
@@ -166,6 +173,10 @@ class ModelDownload:
                 self._deadline = 0.0  # the workers end soon instead of finishing their files
                 raise
         self.resume["memory"] = memory.dump()
+        if self._swarm:
+            self.resume["sources"] = self._swarm.dump()
+            self.resume["shared_bytes"] += self._swarm.shared_bytes
+            self.resume["unreached"] = sorted({*self.resume.get("unreached", []), *self._swarm.unreached})
         self.progress = progress_line(
             sum(file.size for file in ready) + transfer.held_bytes(),
             self.bytes,
@@ -223,6 +234,9 @@ class ModelDownload:
 
     def _locate(self, path: str) -> str | None:
         file = self._by_path[path]
+        address = self._swarm.address(file) if self._swarm else None
+        if address:
+            return address
         if kind_of(file.digest) == "git-sha1" and file.size <= SMALL_FILE_BYTES:
             return None
         try:
@@ -260,6 +274,8 @@ class ModelDownload:
 
     def _check_and_count(self, path: str) -> bool:
         right = self._check(path)
+        if self._swarm:
+            self._swarm.checked(self._by_path[path], right)
         with self._counting:
             self.resume["verified_files"] += right
         return right
