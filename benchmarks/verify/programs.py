@@ -25,6 +25,7 @@ class Run(NamedTuple):
     seconds: float
     output: str
     memory_mib: float
+    cpu_seconds: float
 
 
 def timed(command: list[str], stdin: str = "", **environment: str) -> Run:
@@ -44,7 +45,7 @@ def timed(command: list[str], stdin: str = "", **environment: str) -> Run:
     if process.returncode:
         raise RuntimeError(f"{command[0]} ended with {process.returncode}: {output[-2000:]}")
     assert isinstance(used, resource.struct_rusage)
-    return Run(seconds, output, used.ru_maxrss / 1024)
+    return Run(seconds, output, used.ru_maxrss / 1024, used.ru_utime + used.ru_stime)
 
 
 def ours(**arguments: Any) -> tuple[Run, dict[str, Any]]:
