@@ -207,7 +207,6 @@ resume:
 import json
 import re
 import time
-from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.custom import (
@@ -218,6 +217,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.serving impo
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.host import Host, Journal
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.readiness import WAITING, Limits, Wait
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.watch import Question, watch
+from ansible_collections.inferops.sglang.plugins.module_utils._target.commands import runner
 
 ARGUMENTS = {
     "unit": {"type": "str", "required": True},
@@ -295,10 +295,7 @@ def main() -> None:
     signatures = check(module)
     params = module.params
 
-    def run(argv: list) -> Any:
-        environment = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "SYSTEMD_COLORS": "0"}
-        return module.run_command(argv, environ_update=environment, errors="surrogate_then_replace")
-
+    run = runner(module)
     host = Host(run, params["unit"], probe.port_of(params["url"]))
     unit = host.unit()
     if module.check_mode:

@@ -162,10 +162,11 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.cu
     SIGNATURES_OPTION,
     user_signatures,
 )
-from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.log import read_log
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.log import Log, read_stream
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving import outcome
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.host import Host, Journal, invocations
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.unit import UnitState
+from ansible_collections.inferops.sglang.plugins.module_utils._target.commands import runner
 
 ARGUMENTS = {
     "unit": {"type": "str"},
@@ -209,18 +210,17 @@ def main() -> None:
     except ValueError as error:
         module.fail_json(msg=str(error))
 
-    def run(argv: list) -> Any:
-        environment = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "SYSTEMD_COLORS": "0"}
-        return module.run_command(argv, environ_update=environment, errors="surrogate_then_replace")
-
+    log = Log(signatures)
+    everything = any(one.line or one.nearby for one in signatures)
     if module.params["path"]:
         try:
             with open(module.params["path"], "rb") as handle:
-                entries = read_log(handle.read())
+                log.extend(read_stream(handle, everything))
         except OSError as error:
             module.fail_json(msg=f"path is {module.params['path']}, which cannot be read: {error}")
-        module.exit_json(**outcome.diagnosed(module.params["path"], entries, None, signatures))
+        module.exit_json(**outcome.diagnosed(module.params["path"], log.entries, None, signatures))
 
+    run = runner(module)
     unit = Host(run, module.params["unit"], 0).unit()
     invocation = choose(module, run, unit)
     if not invocation:
@@ -228,8 +228,9 @@ def main() -> None:
         text = f"{unit.name} {state} as far back as the journal goes; there is nothing to diagnose."
         module.exit_json(invocation_id="", **dict(outcome.diagnosed(unit.name, [], None, ()), msg=text, readable=text))
     current = unit if invocation == unit.invocation else None
-    journal = Journal(run, invocation)
-    result = outcome.diagnosed(unit.name, journal.read(), current, signatures)
+    journal = Journal(run, invocation, everything=everything)
+    journal.read_into(log.extend)
+    result = outcome.diagnosed(unit.name, log.entries, current, signatures)
     if journal.problem:
         module.fail_json(msg=f"The journal of {unit.name} cannot be read: {journal.problem}")
     module.exit_json(invocation_id=invocation, **result)

@@ -29,11 +29,11 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.no
     STOP,
     TERMINAL,
     harmless,
-    interesting,
 )
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.phases import TITLES, Timeline
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.signatures import BUILTIN
 from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.entry import JOURNALD, SYSTEMD, UNIT, Entry
+from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.words import interesting
 
 _RESTARTS = re.compile(r"Main process exited, code=(?!exited, status=0)|Failed with result|Start request repeated")
 _STARTS = (("server_args=",), ("Starting ", "Started "))  # in the program's words, and in systemd's

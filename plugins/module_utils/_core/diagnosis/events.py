@@ -13,11 +13,10 @@ import re
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.model import Event
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.noise import (
     FATAL_HEADER,
-    SECONDARY,
-    STOP,
     SURVIVED_HEADER,
     TERMINAL,
     harmless,
+    is_sign_of_life,
 )
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.tracebacks import (
     Traceback,
@@ -44,8 +43,7 @@ _COMPILER = re.compile(
 )
 _PLAIN_FATAL = re.compile(r"ERROR: +(\[Errno \d+\] .*)")
 _WATCHDOG = re.compile(r"((?:Scheduler )?[Ww]atchdog timeout \(self\.watchdog_timeout(?!.*self\.soft=True).*)")
-_ANSWERED = re.compile(r'"(?:GET|POST) \S+ HTTP/[\d.]+" 200')
-_NATIVE = re.compile(r"Subprocess (\S+) \(pid=(\d+)\) crashed with exit code (-?\d+)")
+_NATIVE = re.compile(r"Subprocess (\S+) \(pid=(\d{1,10})\) crashed with exit code (-?\d+)")
 _DIED_STARTING = re.compile(r"Rank (\d+) scheduler died during initialization")
 # Exceptions that say less than what was raised while they were handled.
 _POOR = frozenset(("KeyError", "IndexError", "StopIteration", "CalledProcessError", "LookupError", "FileNotFoundError"))
@@ -83,9 +81,7 @@ def _last_signs_of_life(entries: list[Entry]) -> dict[str, int]:
     last: dict[str, int] = {}
     for index in range(len(entries) - 1, -1, -1):
         entry = entries[index]
-        if entry.stream in last or not (entry.stamped or _ANSWERED.search(entry.text)):
-            continue
-        if not SECONDARY.search(entry.text) and not STOP.search(entry.text):
+        if entry.stream not in last and is_sign_of_life(entry):
             last[entry.stream] = index
     return last
 

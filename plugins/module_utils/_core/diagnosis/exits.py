@@ -18,7 +18,7 @@ from typing import Any
 
 from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.entry import KERNEL, SYSTEMD, Entry
 
-_MAIN = re.compile(r"Main process exited, code=(\w+), status=(\d+)(?:/(\w+))?")
+_MAIN = re.compile(r"Main process exited, code=(\w+), status=(\d{1,9})(?:/(\w+))?")
 _RESULT = re.compile(r"Failed with result '([\w-]+)'")
 _STATUS = re.compile(r"^exit (\d{1,3})$")
 _OOM_KILL = re.compile(r"Out of memory: Killed process|oom-kill:constraint|Memory cgroup out of memory|OOM killer")

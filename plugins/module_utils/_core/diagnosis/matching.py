@@ -60,6 +60,7 @@ class Matcher:
 
     def __init__(self, user: tuple[Signature, ...], builtin: tuple[Signature, ...]) -> None:
         self._signatures = [_compile(one, True) for one in user] + [_compile(one, False) for one in builtin]
+        self._neighbours: dict[Pattern[str], bool] = {}
 
     def match(self, events: list[Event], entries: list[Entry], notable: list[int], stop: int) -> list[Match]:
         """All matches before the entry `stop`, the one that counts first; `notable` as in `find_events`."""
@@ -76,11 +77,9 @@ class Matcher:
                 continue
             if compiled.frames is not None and not compiled.frames.search("\n".join(event.frames)):
                 continue
-            if compiled.nearby is not None and not _nearby(compiled.nearby, entries):
-                continue
             for name, message, detail in links:
                 found = compiled.exception.search(_text(name, message, detail))
-                if found:
+                if found and self._has_neighbour(compiled, entries):
                     return [_known(compiled, event, found, name, message, entries)]
         return [_unknown(event, entries)] if event.type or event.message or event.frames else []
 
@@ -101,12 +100,21 @@ class Matcher:
                 found = compiled.line.search(entry.text)
                 if not found:
                     continue
-                if compiled.nearby is not None and not _nearby(compiled.nearby, entries):
+                if not self._has_neighbour(compiled, entries):
                     continue
                 wanted.remove(compiled)
                 event = Event(index, "line", "", entry.text.strip(), "", (), entry.rank, entry.pid, index)
                 matches.append(_known(compiled, event, found, "", entry.text.strip(), entries))
         return matches
+
+    def _has_neighbour(self, compiled: _Compiled, entries: list[Entry]) -> bool:
+        """Whether the line that the signature asks for stands anywhere; each pattern is looked for once."""
+        pattern = compiled.nearby
+        if pattern is None:
+            return True
+        if pattern not in self._neighbours:
+            self._neighbours[pattern] = any(pattern.search(entry.text) for entry in entries)
+        return self._neighbours[pattern]
 
 
 def _order(match: Match, entries: list[Entry]) -> tuple[int, float, int]:
@@ -135,10 +143,6 @@ def _compile(signature: Signature, user: bool) -> _Compiled:
 def _text(name: str, message: str, detail: str) -> str:
     head = f"{name}: {message}" if name else message
     return f"{head}\n{detail}" if detail else head
-
-
-def _nearby(pattern: Pattern[str], entries: list[Entry]) -> bool:
-    return any(pattern.search(entry.text) for entry in entries)
 
 
 def _fill(text: str, found: re.Match[str]) -> str:

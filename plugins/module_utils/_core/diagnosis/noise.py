@@ -12,6 +12,9 @@ from __future__ import annotations
 
 import re
 
+from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.entry import Entry
+from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.words import interesting
+
 # The service is over once one of these is printed, whatever the unit's state says a moment longer.
 TERMINAL = re.compile(
     r"Scheduler hit an exception"
@@ -82,6 +85,8 @@ STOP = re.compile(
     r"SIGTERM received\. signum|^Stopping .*\.\.\.$|^Stopping \S+|: Deactivated successfully|^Stopped |^KeyboardInterrupt(?::|$)"
 )
 
+ANSWERED = re.compile(r'"(?:GET|POST) \S{1,300} HTTP/[\d.]{1,4}" 200')
+
 # Harmless by itself, worth remembering when the next start dies.
 EARLY_WARNINGS = (
     (re.compile(r"Unexpected error during package walk: cutlass"), "the installed CUTLASS DSL is incomplete or of "
@@ -99,27 +104,14 @@ EARLY_WARNINGS = (
     (re.compile(r"Suppressed \d+ messages"), "the journal dropped lines: set LogRateLimitIntervalSec=0 in the unit"),
 )  # fmt: skip
 
-# One of these words stands in every line that any rule here or any signature could care about.
-_WORDS = (
-    "error", "exception", "fatal", "fail", "traceback", "warn", "terminate", "killed", "crash", "xid", "oom",
-    "timeout", "timed out", "not found", "not supported", "unsupported", "cannot", "could not", "unexpected",
-    "sigquit", "sigterm", "abort", "denied", "scheduler", "stopp", "suppressed", "exit", "what():", "too quickly",
-    "kill_process", "ignore import", "incorrect regex", "no accelerator", "undefined symbol", "no space", "out of",
-    "keyboardinterrupt", "memory pressure", "bad interpreter", "required file", "corrupt", "malloc(", "free()",
-    "smashing", "segmentation", "illegal instr",
-    "deactivated", "unbalanced", "not compatible", "too old", "connection", "broken pipe", "leaked", "reached monitored",
-)  # fmt: skip
-
-
-def interesting(text: str) -> bool:
-    """A cheap test that lets the thousands of other lines pass by."""
-    lowered = text.lower()
-    for word in _WORDS:  # noqa: SIM110 (twice as fast as any(), and it runs for every line of the log)
-        if word in lowered:
-            return True
-    return False
-
 
 def harmless(text: str) -> bool:
     """True for a line that looks like a failure and is none."""
     return bool(HARMLESS.search(text)) and not DECISIVE_WARNING.search(text)
+
+
+def is_sign_of_life(entry: Entry) -> bool:
+    """True for a line that shows its writer at work: a record of its own, or an answer, and no obituary or part of a stop."""
+    if not entry.stamped and not ANSWERED.search(entry.text):
+        return False
+    return not interesting(entry.text) or not (SECONDARY.search(entry.text) or STOP.search(entry.text))

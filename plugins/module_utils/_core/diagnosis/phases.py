@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Iterable
 
 from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.entry import UNIT, Entry
 
@@ -85,7 +85,7 @@ class Timeline:
         self._count = 0
         self._last_time: float | None = None
 
-    def feed(self, entries: list[Entry]) -> bool:
+    def feed(self, entries: Iterable[Entry]) -> bool:
         """Take the next entries; True where a phase began or a counter moved."""
         moved = False
         for entry in entries:

@@ -8,7 +8,7 @@ Note that this module util is PRIVATE to the collection. It can have breaking ch
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 UNIT = "unit"  # the service's own processes
 SYSTEMD = "systemd"  # process 1 about the unit
@@ -16,9 +16,8 @@ KERNEL = "kernel"
 JOURNALD = "journald"  # the journal about itself
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One line without its prefixes.
+class Entry(NamedTuple):
+    """One line without its prefixes. A tuple, because logs have hundreds of thousands of them.
 
     `time` counts seconds since the epoch (where the log names no zone: as if it were UTC; only differences are used)
     and is None where no stamp is known. `rank` is as printed (`TP3`, `TP0 EP0`, `3` becomes `TP3`), empty for the main
@@ -33,7 +32,6 @@ class Entry:
     source: str = UNIT
     stamped: bool = False
     cut: bool = False
-    cursor: str = ""
 
     @property
     def stream(self) -> str:

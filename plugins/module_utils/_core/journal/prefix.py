@@ -30,7 +30,7 @@ _SGLANG = re.compile(
 _TORCH_RANK = re.compile(r"\[rank(\d+)\]: ?(.*)", re.DOTALL)
 # vLLM: `(Worker_TP1 pid=3534) ERROR 10-11 22:28:17 [core.py:842] text`
 _VLLM = re.compile(
-    r"\((\w+?)(?:_((?:TP|DP|PP|EP)\d+(?:_(?:TP|DP|PP|EP)\d+)*))?(?: rank=\d+)? pid=(\d+)(?:, ip=[\w.:]+)?\) ?"
+    r"\((\w+?)(?:_((?:TP|DP|PP|EP)\d+(?:_(?:TP|DP|PP|EP)\d+)*))?(?: rank=\d+)? pid=(\d{1,10})(?:, ip=[\w.:]+)?\) ?"
     r"(?:(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d (?:\[[^\]]*\] ?)?)?(.*)",
     re.DOTALL,
 )
@@ -50,10 +50,10 @@ _STAMPS = r"""
   | (?P<iso>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,6})?(?:Z|[+-]\d\d:?\d\d)?)
   | [A-Z][a-z]{2}\ (?P<full>\d{4}-\d\d-\d\d\ \d\d:\d\d:\d\d(?:\.\d+)?)\ [A-Z0-9+-]{1,6}
   | (?P<unix>\d{9,11}\.\d{1,6})
-  | \[\ *(?P<monotonic>\d+\.\d{6})\]
+  | \[\ *(?P<monotonic>\d{1,12}\.\d{6})\]
 """
 _JOURNALCTL = re.compile(
-    rf"(?:{_STAMPS})\ (?P<host>[\w.:-]*[\w.-])\ (?P<name>[^\s\[\]]{{1,120}}?)(?:\[(?P<pid>\d+)\])?:(?:\ (?P<text>.*))?$",
+    rf"(?:{_STAMPS})\ (?P<host>[\w.:-]*[\w.-])\ (?P<name>[^\s\[\]]{{1,120}}?)(?:\[(?P<pid>\d{{1,10}})\])?:(?:\ (?P<text>.*))?$",
     re.VERBOSE | re.DOTALL,
 )
 _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:?\d\d)?")

@@ -13,7 +13,7 @@ Note that this module util is PRIVATE to the collection. It can have breaking ch
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, Iterable, Iterator
+from typing import Any, BinaryIO, Dict, Iterable, Iterator
 
 from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.entry import (
     JOURNALD,
@@ -26,7 +26,21 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.pref
 from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.text import LONGEST, clean_lines
 
 Record = Dict[str, Any]
+# All that is read of a record. Asking journalctl for these alone makes its output a third as long.
+FIELDS = (
+    "MESSAGE",
+    "_PID",
+    "_COMM",
+    "SYSLOG_IDENTIFIER",
+    "_TRANSPORT",
+    "_STREAM_ID",
+    "_LINE_BREAK",
+    "_SOURCE_REALTIME_TIMESTAMP",
+)
+_READ = frozenset(name.encode() for name in (*FIELDS, "__REALTIME_TIMESTAMP"))
 _CONTINUES = ("line-max", "nul")  # `eof` and `pid-change` end a line for good
+_MOST = 4096  # writers and open lines that are remembered, the latest ones
+_LONGEST_FIELD = 1 << 23  # bytes of one field of the export format; whatever is longer is passed over
 
 
 def field(value: Any) -> str | None:
@@ -54,40 +68,56 @@ def parse_json_line(line: str) -> Record | None:
     return record if isinstance(record, dict) else None
 
 
-def parse_export(data: bytes) -> Iterator[Record]:
-    """The records of `journalctl -o export`: `KEY=value` lines, or `KEY`, a 64-bit length, and raw bytes."""
+def parse_json(lines: Iterable[bytes]) -> Iterator[Record]:
+    """The records of the lines of `journalctl -o json`."""
+    for line in lines:
+        record = parse_json_line(line.decode("utf-8", "replace"))
+        if record is not None:
+            yield record
+
+
+def parse_export(handle: BinaryIO, first: bytes = b"") -> Iterator[Record]:
+    """The records of `journalctl -o export`: `KEY=value` lines, or `KEY`, a 64-bit length, and raw bytes.
+
+    `first` is the first line, where it was read already.
+    """
     record: Record = {}
-    position, end = 0, len(data)
-    while position < end:
-        line_end = data.find(b"\n", position)
-        line_end = end if line_end < 0 else line_end
-        line = data[position:line_end]
-        position = line_end + 1
-        if not line:
+    while True:
+        line, first = first or handle.readline(_LONGEST_FIELD), b""
+        if not line or line == b"\n":
             if record:
                 yield record
+            if not line:
+                return
             record = {}
-        elif b"=" in line:
-            key, _equals, value = line.partition(b"=")
-            _put(record, key, value)
-        else:
-            length = int.from_bytes(data[position : position + 8], "little")
-            _put(record, line, data[position + 8 : position + 8 + length])
-            position += 8 + length + 1
-    if record:
-        yield record
+            continue
+        key, equals, value = line.rstrip(b"\n").partition(b"=")
+        if not equals:
+            length = int.from_bytes(handle.read(8), "little")
+            value = handle.read(min(length, _LONGEST_FIELD))
+            _pass_over(handle, length - len(value) + 1)
+        if key in _READ:
+            name, text = key.decode(), value.decode("utf-8", "replace")
+            record[name] = record[name] + "\n" + text if name in record else text
 
 
-def _put(record: Record, key: bytes, value: bytes) -> None:
-    name, text = key.decode("utf-8", "replace"), value.decode("utf-8", "replace")
-    record[name] = record[name] + "\n" + text if name in record else text
+def _pass_over(handle: BinaryIO, count: int) -> None:
+    while count > 0:
+        passed = len(handle.read(min(count, 1 << 16)))
+        count = count - passed if passed else 0
 
 
 def _number(value: Any) -> int | None:
-    try:
-        return int(field(value) or "")
-    except ValueError:
-        return None
+    """A field's value as a number, if it is one that a journal can hold."""
+    text = field(value) or ""
+    return int(text) if text.isdigit() and text.isascii() and len(text) < 19 else None
+
+
+def remember(store: dict[Any, Any], key: Any, value: Any) -> None:
+    """Put into a store that forgets its oldest key when it is full: a damaged journal can name any number of writers."""
+    store[key] = value
+    if len(store) > _MOST:
+        del store[next(iter(store))]
 
 
 class JournalReader:
@@ -100,48 +130,46 @@ class JournalReader:
     def feed(self, lines: Iterable[str]) -> list[Entry]:
         """Entries of `journalctl -o json` lines."""
         records = (parse_json_line(line) for line in lines)
-        return self.feed_records(record for record in records if record is not None)
+        return list(self.read(record for record in records if record is not None))
 
-    def feed_records(self, records: Iterable[Record]) -> list[Entry]:
+    def read(self, records: Iterable[Record]) -> Iterator[Entry]:
         """Entries of parsed records, in their order."""
-        entries: list[Entry] = []
         for record in records:
-            entries.extend(self._entries(record))
-        return entries
+            text, cut = self._message(record)
+            if text is not None:
+                yield from self._entries(record, text, cut)
 
-    def _entries(self, record: Record) -> list[Entry]:
+    def _message(self, record: Record) -> tuple[str | None, bool]:
+        """The whole message and whether text is missing; None while a split line goes on."""
         message = field(record.get("MESSAGE"))
         cut = message is None and "MESSAGE" in record
-        stream = field(record.get("_STREAM_ID")) or ""
         text = message or ""
+        stream = field(record.get("_STREAM_ID")) or ""
         if stream and field(record.get("_LINE_BREAK")) in _CONTINUES:
-            parts = self._open.setdefault(stream, [])
+            parts = self._open.get(stream)
+            if parts is None:
+                parts = []
+                remember(self._open, stream, parts)
             if sum(map(len, parts)) <= LONGEST:
                 parts.append(text)
-            return []
+            return None, cut
         if stream in self._open:
             text = "".join(self._open.pop(stream)) + text
+        return text, cut
+
+    def _entries(self, record: Record, text: str, cut: bool) -> Iterator[Entry]:
         pid = _number(record.get("_PID"))
         source = _source(record)
         stamp = _number(record.get("__REALTIME_TIMESTAMP")) or _number(record.get("_SOURCE_REALTIME_TIMESTAMP"))
-        cursor = field(record.get("__CURSOR")) or ""
-        found = []
-        for line in clean_lines(text) if text else [""]:
-            prefix = split_program(line, with_time=stamp is None) if source == UNIT else None
-            rank = self._rank(pid, prefix) if prefix else ""
-            found.append(
-                Entry(
-                    text=prefix.text if prefix else line,
-                    time=stamp / 1e6 if stamp is not None else None,
-                    pid=prefix.pid if prefix and prefix.pid is not None else pid,
-                    rank=rank,
-                    source=source,
-                    stamped=bool(prefix and prefix.stamped),
-                    cut=cut,
-                    cursor=cursor,
-                )
-            )
-        return found
+        time = stamp / 1e6 if stamp is not None else None
+        for line in clean_lines(text) if text else ("",):
+            if source != UNIT:
+                yield Entry(line, time, pid, "", source, False, cut)
+                continue
+            prefix = split_program(line, with_time=stamp is None)
+            rank = self._rank(pid, prefix)
+            own_pid = prefix.pid if prefix.pid is not None else pid
+            yield Entry(prefix.text, time, own_pid, rank, UNIT, prefix.stamped, cut)
 
     def _rank(self, pid: int | None, prefix: Prefix) -> str:
         """A process keeps its rank: its unprefixed lines (a traceback's) belong to it too.
@@ -149,7 +177,7 @@ class JournalReader:
         Where the journal names no process (fields were left out), a line continues the record before it.
         """
         if prefix.rank or (pid is None and prefix.stamped):
-            self._ranks[pid] = prefix.rank
+            remember(self._ranks, pid, prefix.rank)
         return self._ranks.get(pid, "")
 
 

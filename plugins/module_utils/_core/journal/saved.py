@@ -8,8 +8,11 @@ Note that this module util is PRIVATE to the collection. It can have breaking ch
 
 from __future__ import annotations
 
+import io
+import itertools
 import re
-from typing import Iterable
+from collections import deque
+from typing import BinaryIO, Iterable, Iterator
 
 from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.entry import (
     JOURNALD,
@@ -28,28 +31,43 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.reco
     JournalReader,
     field,
     parse_export,
+    parse_json,
     parse_json_line,
+    remember,
 )
+from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.sieve import sieve
 from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.text import clean_lines
 
-_BLOB = re.compile(r"\[[\d.]+[KMG]?B? blob data\]")
+_BLOB = re.compile(r"\[[\d.]{1,12}[KMG]?B? blob data\]")
 _MARKS = re.compile(r"-- (?:Boot|Reboot|Logs begin|Journal begins|No entries|cursor:)")
-_EXPORT = re.compile(rb"\A(?:__CURSOR|__REALTIME_TIMESTAMP|_BOOT_ID|__SEQNUM)=")
+_EXPORT = re.compile(rb"(?:__CURSOR|__REALTIME_TIMESTAMP|_BOOT_ID|__SEQNUM)=")
+_LONGEST_LINE = 1 << 23  # bytes of one line that are read: far more than one that journald splits needs as JSON
+_MOST_BLANKS = 100
 
 
 def read_log(data: bytes) -> list[Entry]:
-    """Entries of a saved log: `journalctl -o json`, `-o export`, any short format, or the program's own output."""
-    if _EXPORT.match(data[:200]):
-        return JournalReader().feed_records(parse_export(data))
-    text = data.decode("utf-8", "replace")
-    lines = text.split("\n")
-    first = next((line for line in lines if line.strip()), "")
-    record = parse_json_line(first)
+    """Entries of a saved log that is in memory, see `read_stream`."""
+    return list(read_stream(io.BytesIO(data)))
+
+
+def read_stream(handle: BinaryIO, everything: bool = False) -> Iterator[Entry]:
+    """Entries of a saved log: `journalctl -o json`, `-o export`, any short format, or the program's own output.
+
+    Reads as it goes, so the log may be longer than the memory. Routine lines are passed over (see `sieve`) unless
+    `everything` is wanted, because somebody's own pattern may stand in any line.
+    """
+    source = read_lines(handle)
+    blanks, first = _begin(source)
+    if _EXPORT.match(first):
+        return JournalReader().read(parse_export(handle, first))
+    lines: Iterable[bytes] = itertools.chain(blanks, [first], source)
+    if not everything:
+        lines = sieve(lines)
+    record = parse_json_line(first.decode("utf-8", "replace"))
     if record is not None and ("MESSAGE" in record or "__REALTIME_TIMESTAMP" in record):
-        return JournalReader().feed(lines)
-    if record is not None and "log" in record and "time" in record:
-        return read_plain(map(_of_docker, lines))
-    return read_plain(lines)
+        return JournalReader().read(parse_json(lines))
+    texts = (line.decode("utf-8", "replace").rstrip("\n") for line in lines)
+    return read_plain(map(_of_docker, texts) if record is not None and "log" in record and "time" in record else texts)
 
 
 def _of_docker(line: str) -> str:
@@ -58,54 +76,90 @@ def _of_docker(line: str) -> str:
     return f"{field(record.get('time')) or ''} {(field(record.get('log')) or '').rstrip()}" if record else line
 
 
-def read_plain(lines: Iterable[str]) -> list[Entry]:
-    """Entries of plain lines. A line without a prefix continues what stood before it."""
-    entries: list[Entry] = []
-    ranks: dict[int, str] = {}
-    outer = Prefix("")
-    stamp: float | None = None
-    rank = ""
+def read_lines(handle: BinaryIO) -> Iterator[bytes]:
+    """The lines of a file, each only so far as memory allows."""
+    while True:
+        line = handle.readline(_LONGEST_LINE)
+        if not line:
+            return
+        yield line
+        while len(line) == _LONGEST_LINE and not line.endswith(b"\n"):
+            line = handle.readline(_LONGEST_LINE)
+
+
+def _begin(lines: Iterable[bytes]) -> tuple[list[bytes], bytes]:
+    """Blank lines at the beginning, and the first line that is none: it tells the format."""
+    blanks: deque[bytes] = deque(maxlen=_MOST_BLANKS)
+    for line in lines:
+        if line.strip():
+            return list(blanks), line
+        blanks.append(line)
+    return list(blanks), b""
+
+
+def read_plain(lines: Iterable[str]) -> Iterator[Entry]:
+    """Entries of plain lines. A line without a prefix continues what stood before it; blank lines at the end are left out."""
+    reader = _PlainReader()
+    blanks: deque[Entry] = deque(maxlen=_MOST_BLANKS)
     for raw in lines:
         torn = ""
         for line in clean_lines(raw):
-            journal = split_journalctl(line)
-            if journal is not None:
-                outer = journal
-                line = journal.text
-            elif _MARKS.match(line):
+            entry = reader.entry(line)
+            if entry is None:
                 continue
-            else:
-                container = split_container(line)
-                line = container.text
-                if container.time is not None:
-                    outer = Prefix("", container.time)
-            source = _source(outer.name)
-            own = split_program(line) if source == UNIT else Prefix(line)
-            pid = own.pid if own.pid is not None else outer.pid
-            if own.stamped or own.rank:
-                rank = own.rank
-            if pid is not None:
-                if own.rank:
-                    ranks[pid] = own.rank
-                rank = ranks.get(pid, "")
-            stamp = outer.time if outer.time is not None else (own.time if own.time is not None else stamp)
-            entries.append(
-                Entry(
-                    text=own.text,
-                    time=stamp,
-                    pid=pid,
-                    rank=rank if source == UNIT else "",
-                    source=source,
-                    stamped=own.stamped,
-                    cut=bool(_BLOB.fullmatch(own.text)),
-                )
-            )
-            torn = rank if own.text.endswith("Traceback (most recent call last):") else torn
+            torn = entry.rank if entry.text.endswith("Traceback (most recent call last):") else torn
+            if not entry.text:
+                blanks.append(entry)
+                continue
+            yield from blanks
+            blanks.clear()
+            yield entry
         # Another writer ended the line in which a traceback began: what follows without a prefix is the traceback's.
-        rank = torn or rank
-    while entries and not entries[-1].text:
-        entries.pop()
-    return entries
+        reader.rank = torn or reader.rank
+
+
+class _PlainReader:
+    """Remembers which prefix, time and rank hold for a line that has none."""
+
+    def __init__(self) -> None:
+        self._ranks: dict[int, str] = {}
+        self._outer = Prefix("")
+        self._stamp: float | None = None
+        self.rank = ""
+
+    def entry(self, line: str) -> Entry | None:
+        """The entry of one line, or None for a mark of journalctl's own."""
+        journal = split_journalctl(line)
+        if journal is not None:
+            self._outer = journal
+            line = journal.text
+        elif _MARKS.match(line):
+            return None
+        else:
+            container = split_container(line)
+            line = container.text
+            if container.time is not None:
+                self._outer = Prefix("", container.time)
+        outer = self._outer
+        source = _source(outer.name)
+        own = split_program(line) if source == UNIT else Prefix(line)
+        pid = own.pid if own.pid is not None else outer.pid
+        if own.stamped or own.rank:
+            self.rank = own.rank
+        if pid is not None:
+            if own.rank:
+                remember(self._ranks, pid, own.rank)
+            self.rank = self._ranks.get(pid, "")
+        self._stamp = outer.time if outer.time is not None else (own.time if own.time is not None else self._stamp)
+        return Entry(
+            text=own.text,
+            time=self._stamp,
+            pid=pid,
+            rank=self.rank if source == UNIT else "",
+            source=source,
+            stamped=own.stamped,
+            cut=bool(_BLOB.fullmatch(own.text)),
+        )
 
 
 def _source(name: str) -> str:

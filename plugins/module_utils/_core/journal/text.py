@@ -13,7 +13,7 @@ import re
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 # `  37%|####  | 3/8 [00:12<00:20` and `0% Completed | 0/1 [00:00<?, ?it/s]`
-_BAR = re.compile(r"\d+%(?:\s*Completed)?\s*\|.*\d+/\d+|\|\s*\d+/\d+\s*\[[\d:?]+<")
+_BAR = re.compile(r"\d%(?: {0,4}Completed)? {0,4}\|.{0,400}?\d/\d|\| {0,4}\d{1,9}/\d{1,9} {0,4}\[[\d:?]{1,12}<")
 # A second writer's record that begins in the middle of a line: SGLang's stamp, or torch's rank.
 _GLUED = re.compile(r"(?<=\S)(?=\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[\] .,]|\[rank\d+\]:)")
 LONGEST = 20000  # characters of one line that are looked at; a dump of token ids can be hundreds of kB
@@ -39,7 +39,7 @@ def _printable(line: str) -> str:
 
 def _last_states(raw: str) -> list[str]:
     """A carriage return overwrites a progress bar, but must not swallow anything else."""
-    parts = [part for part in raw.split("\r") if part.strip()]
+    parts = [part[:LONGEST] for part in raw.split("\r") if part.strip()]
     if not parts:
         return [""]
     return [part for part in parts[:-1] if not _BAR.search(part) or _GLUED.search(part)] + parts[-1:]

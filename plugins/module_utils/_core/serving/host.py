@@ -10,14 +10,19 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any, Callable
+from typing import Any, BinaryIO, Callable, Iterable, Iterator
 
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.log import (
+    FIELDS,
     JOURNALD,
     KERNEL,
     Entry,
     JournalReader,
+    Record,
+    parse_json,
     parse_json_line,
+    read_lines,
+    sieve,
 )
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.sockets import (
     holds_socket,
@@ -30,11 +35,13 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.unit
     parse_unit,
 )
 
-RunCommand = Callable[[list], Any]  # argv -> (rc, stdout, stderr), in UTC and the C locale
+RunCommand = Callable[..., Any]  # argv -> (rc, stdout, stderr), in UTC and the C locale; `consume` takes stdout
 _KERNEL = re.compile(
     r"Xid|oom-kill|Out of memory|segfault|traps:|general protection|apparmor=\"DENIED\"|I/O error|medium error",
     re.IGNORECASE,
 )
+_LONG_AFTER_SECONDS = 300
+_MOST_AROUND = 100
 _JOURNALD = re.compile(r"Suppressed \d+ messages")
 
 
@@ -110,33 +117,61 @@ class Host:
 class Journal:
     """Follows one invocation: first everything since its start, then what is new after the last cursor."""
 
-    def __init__(self, run_command: RunCommand, invocation: str, since: str = "") -> None:
+    def __init__(self, run_command: RunCommand, invocation: str, since: str = "", everything: bool = False) -> None:
         self._run = run_command
         self._invocation = invocation
         self._since = since
+        self._everything = everything  # also lines that are routine, for a pattern that may stand in any line
         self._cursor = ""
         self._reader = JournalReader()
+        self._began = False
+        self._own: float | None = None  # the time of the invocation's last own line
+        self._around: list[Entry] = []
         self.problem = ""
 
     def read(self) -> list[Entry]:
         """Lines since the last call: the invocation's own, systemd's about it, the kernel's and the journal's warnings."""
+        found: list[Entry] = []
+        self.read_into(found.extend)
+        return found
+
+    def read_into(self, take: Callable[[Iterable[Entry]], None]) -> None:
+        """The same, handed to `take` while journalctl runs, so that nothing but what it keeps is held."""
         if not self._invocation:
-            return []
-        argv = ["journalctl", "--output=json", "--all", "--no-pager", "--quiet"]
+            return
+        argv = ["journalctl", "--output=json", "--all", "--no-pager", "--quiet", f"--output-fields={','.join(FIELDS)}"]
         if self._cursor:
             argv.append(f"--after-cursor={self._cursor}")
         elif self._since:
             argv.append(f"--since={self._since}")
         argv += [f"_SYSTEMD_INVOCATION_ID={self._invocation}", "+", f"INVOCATION_ID={self._invocation}"]
         argv += ["+", "_TRANSPORT=kernel", "+", "_SYSTEMD_UNIT=systemd-journald.service"]
-        rc, out, err = self._run(argv)
+        rc, _out, err = self._run(argv, consume=lambda handle: take(self._relevant(handle)))
         if rc != 0:
             self.problem = err.strip()
-            return []
-        records = [record for record in map(parse_json_line, out.split("\n")) if record is not None]
-        if records and isinstance(records[-1].get("__CURSOR"), str):
-            self._cursor = records[-1]["__CURSOR"]
-        return [entry for entry in self._reader.feed_records(records) if _wanted(entry)]
+
+    def _relevant(self, handle: BinaryIO) -> Iterator[Entry]:
+        """The entries that belong to the invocation or tell of the host while it ran."""
+        lines = read_lines(handle)
+        for entry in self._reader.read(self._noting_cursor(lines if self._everything else sieve(lines))):
+            if entry.source not in (KERNEL, JOURNALD):
+                yield from self._around
+                self._around.clear()
+                self._began, self._own = True, entry.time
+                yield entry
+            elif self._began and _wanted(entry):
+                # The host's lines long after the last own line belong to it only if it speaks again.
+                if (entry.time or 0) - (self._own or 0) > _LONG_AFTER_SECONDS:
+                    self._around = [*self._around[-_MOST_AROUND:], entry]
+                else:
+                    yield entry
+
+    def _noting_cursor(self, lines: Iterable[bytes]) -> Iterator[Record]:
+        for record in parse_json(lines):
+            cursor = record.get("__CURSOR")
+            if isinstance(cursor, str):
+                self._cursor = cursor
+            yield record
 
 
 def invocations(run_command: RunCommand, unit: str) -> list[str]:

@@ -118,7 +118,7 @@ def test_export_format() -> None:
     assert [(entry.pid, entry.text) for entry in read_log(data)] == [(5, "one"), (5, "two"), (5, "three")]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.binary(max_size=2000))
 def test_any_bytes_are_read(data: bytes) -> None:
     """Never an exception."""
@@ -133,8 +133,27 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.dictionaries(st.sampled_from(["MESSAGE", "_PID", "_STREAM_ID", "_LINE_BREAK", "_TRANSPORT"]), json_values))
 def test_any_record_is_read(fields: dict[str, Any]) -> None:
     """Whatever a field holds."""
     JournalReader().feed([json.dumps(fields)])
+
+
+def test_numbers_beyond_measure_are_no_numbers() -> None:
+    """A damaged record or line; nothing is converted that Python refuses."""
+    digits = "9" * 5000
+    assert texts(record("a", _PID=digits, __REALTIME_TIMESTAMP=digits)) == ["a"]
+    for line in (
+        f"[ {digits}.000000] h p[1]: x",
+        f"[1.000000] h p[{digits}]: x",
+        f"(W pid={digits}) x",
+        "5" * 15000 + "\r|",
+    ):
+        read_log(line.encode())
+
+
+def test_a_line_of_any_length_is_read_in_pieces() -> None:
+    """The rest of a line that no memory should hold is passed over."""
+    data = b"x" * ((1 << 23) + 10) + b"\nnext\n"
+    assert [len(entry.text) for entry in read_log(data)] == [20000, 4]

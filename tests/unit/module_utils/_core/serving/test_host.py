@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from pathlib import Path
@@ -28,10 +29,14 @@ class Commands:
         self.outputs = list(outputs)
         self.asked: list[list[str]] = []
 
-    def __call__(self, argv: list[str]) -> tuple[int, str, str]:
+    def __call__(self, argv: list[str], consume: Any = None) -> tuple[int, str, str]:
         """Run nothing."""
         self.asked.append(argv)
-        return self.outputs.pop(0)
+        rc, out, err = self.outputs.pop(0)
+        if consume:
+            consume(io.BytesIO(out.encode()))
+            out = ""
+        return rc, out, err
 
 
 def record(message: str, cursor: str, **more: Any) -> str:
@@ -52,6 +57,18 @@ def test_the_journal_is_followed_by_cursor() -> None:
     assert "_SYSTEMD_INVOCATION_ID=" + "a" * 32 in run.asked[0] and "INVOCATION_ID=" + "a" * 32 in run.asked[0]
     assert "--after-cursor=c3" in run.asked[1] and not any(word.startswith("--since") for word in run.asked[1])
     assert "--after-cursor=c4" in run.asked[2]
+
+
+def test_the_hosts_lines_of_other_times_do_not_count() -> None:
+    """The kernel's before the invocation, and those long after its last line, unless it speaks again."""
+
+    def at(seconds: int, message: str, **more: Any) -> str:
+        return record(message, f"c{seconds}", __REALTIME_TIMESTAMP=str(seconds * 1_000_000), **more)
+
+    xid = [at(when, f"NVRM: Xid {when}", _TRANSPORT="kernel") for when in (5, 20, 1000, 2000)]
+    lines = [xid[0], at(10, "own"), xid[1], xid[2], at(1500, "own again"), xid[3]]
+    journal = Journal(Commands((0, "".join(lines), "")), "a" * 32)
+    assert [e.text for e in journal.read()] == ["own", "NVRM: Xid 20", "NVRM: Xid 1000", "own again"]
 
 
 def test_invocations_in_their_order() -> None:

@@ -1,0 +1,29 @@
+# Copyright: (c) 2026, the inferops.sglang maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The cheap test that comes before every expensive one.
+
+Note that this module util is PRIVATE to the collection. It can have breaking changes at any time.
+"""
+
+from __future__ import annotations
+
+# One of these words stands in every line that any rule here or any signature could care about.
+_WORDS = (
+    "error", "exception", "fatal", "fail", "traceback", "warn", "terminate", "killed", "crash", "xid", "oom",
+    "timeout", "timed out", "not found", "not supported", "unsupported", "cannot", "could not", "unexpected",
+    "sigquit", "sigterm", "abort", "denied", "scheduler", "stopp", "suppressed", "exit", "what():", "too quickly",
+    "kill_process", "ignore import", "incorrect regex", "no accelerator", "undefined symbol", "no space", "out of",
+    "keyboardinterrupt", "memory pressure", "bad interpreter", "required file", "corrupt", "malloc(", "free()",
+    "smashing", "segmentation", "illegal instr",
+    "deactivated", "unbalanced", "not compatible", "too old", "connection", "broken pipe", "leaked", "reached monitored",
+)  # fmt: skip
+
+
+def interesting(text: str) -> bool:
+    """A cheap test that lets the thousands of other lines pass by."""
+    lowered = text.lower()
+    for word in _WORDS:  # noqa: SIM110 (twice as fast as any(), and it runs for every line of the log)
+        if word in lowered:
+            return True
+    return False
