@@ -45,6 +45,8 @@ def hash_rounds(
     cores = len(os.sched_getaffinity(0))
     total = sum(file.stat().st_size for file in root.glob("*.safetensors"))
     speeds: dict[str, list[float]] = {"limit": [], "ours": [], "ours, hashing alone": [], "sha256sum": [], "hf": []}
+    # The hub hashes its files for the first listing, which is not to be counted against anybody.
+    programs.ours(path=str(root), repository=REPOSITORY, endpoint=endpoint, verify="receipts")
     for number in range(rounds):
         speeds["limit"].append(programs.limit_bytes_per_second(cores))
         run, result = programs.ours(path=str(root), repository=REPOSITORY, endpoint=endpoint, verify="full")
