@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Callable, Mapping, NamedTuple, Sequence
+from typing import Callable, Mapping, NamedTuple, Sequence
 
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.readable import readable_bytes
 from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.digests import digest_of
@@ -103,9 +103,8 @@ def hash_file(order: Order) -> Hashed:
 
 def _will_read_on(descriptor: int) -> None:
     """Ask the kernel to read ahead further than it does by itself."""
-    advise: Any = getattr(os, "posix_fadvise", None)
-    if advise:
-        advise(descriptor, 0, 0, os.POSIX_FADV_SEQUENTIAL)
+    if hasattr(os, "posix_fadvise"):
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_SEQUENTIAL)
 
 
 def hash_progress(hashed: Mapping[str, Hashed], orders: Sequence[Order], bytes_per_second: float) -> str:

@@ -76,7 +76,7 @@ def file_of_tree_item(item: Mapping[str, Any]) -> ManifestFile | None:
 
 def public(file: ManifestFile) -> dict[str, Any]:
     """One file as a manifest file and the modules' results have it."""
-    kind, _, value = file.digest.partition(":")
+    kind, _colon, value = file.digest.partition(":")
     return {"path": file.path, "size": file.size, _KEYS[kind]: value}
 
 

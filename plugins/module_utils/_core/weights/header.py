@@ -115,20 +115,21 @@ def _load(raw: bytes, defects: Defects) -> Any:
 
 def _plain(name: str, value: Any) -> Tensor | None:
     """A tensor as all writers write it, judged in one pass: a model has 100,000. None leaves it to _tensor()."""
-    if type(value) is not tuple or len(value) != 3 or not name.isascii():
+    if not isinstance(value, tuple) or len(value) != 3 or not name.isascii():
         return None
     (first, dtype), (second, shape), (third, offsets) = value
     if first != "dtype" or second != "shape" or third != "data_offsets":
         return None
-    if type(dtype) is not str or type(shape) is not list or type(offsets) is not list or len(offsets) != 2:
+    if not (isinstance(dtype, str) and isinstance(shape, list) and isinstance(offsets, list) and len(offsets) == 2):
         return None
     begin, end = offsets
     bits = DTYPE_BITS.get(dtype, 0)
+    # Not isinstance(): JSON's true and false are numbers to it.
     for size in shape:
-        if type(size) is not int or size >> 63:  # also true for a negative one
+        if size.__class__ is not int or size >> 63:  # also true for a negative one
             return None
         bits *= size
-    sound = dtype in DTYPE_BITS and not bits >> 63 and not bits & 7 and type(begin) is int and type(end) is int
+    sound = dtype in DTYPE_BITS and not bits >> 63 and not bits & 7 and begin.__class__ is int and end.__class__ is int
     if not sound or begin < 0 or end >> 63 or end - begin != bits >> 3:
         return None
     return Tensor(begin, end, name, dtype, tuple(shape))
@@ -241,7 +242,7 @@ def _metadata(value: Any, defects: Defects) -> dict[str, str]:
 
 def _are_sizes(value: Any) -> bool:
     """A list of unsigned 64-bit numbers; JSON's true and false are numbers to Python alone."""
-    return isinstance(value, list) and all(type(size) is int and 0 <= size < 1 << 64 for size in value)
+    return isinstance(value, list) and all(size.__class__ is int and 0 <= size < 1 << 64 for size in value)
 
 
 def _is_unicode(text: str) -> bool:
