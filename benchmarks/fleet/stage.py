@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,7 @@ class Stage:
         for machine in self.machines:
             machine.destroy()
         network.close_bridge(self.lab)
+        shutil.rmtree(lab_directory(self.lab), ignore_errors=True)
 
     def ssh(self, machine: Machine, command: str) -> str:
         options = ("-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR")

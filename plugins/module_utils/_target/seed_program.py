@@ -212,7 +212,7 @@ class Handler(BaseHTTPRequestHandler):
     server: Server
 
     def do_GET(self) -> None:
-        key, _, digest = self.path[1:].partition("/")
+        key, _slash, digest = self.path[1:].partition("/")
         if self.path == "/have":
             if self._is_allowed(self._bearer()):
                 self._json(sorted(self.server.shelf.offers()))
