@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """`make bench NAME=verify`: the same files, warm in the page cache, verified by us and by what a user has.
 
-The contenders take turns, and the best round of each counts, so that other work on the machine slows all of them
-alike. The limit is cores x `openssl speed`, taken between the rounds for the same reason.
+The contenders take turns, and the ratios are those within a round, so that other work on the machine slows all of
+them alike; the median round counts. The limit is cores x `openssl speed`, taken in every round for the same reason.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import shutil
+import statistics
 import sys
 import tempfile
 from pathlib import Path
@@ -60,6 +61,11 @@ def hash_rounds(
         told = ", ".join(f"{name} {values[-1] / 1e9:.2f} GB/s" for name, values in speeds.items() if values)
         print(f"round {number + 1}: {told}; ours {run.memory_mib:.0f} MiB", flush=True)
     return speeds, cpu
+
+
+def ratio(ours: list[float], theirs: list[float]) -> float:
+    """The median over the rounds."""
+    return statistics.median(one / other for one, other in zip(ours, theirs))
 
 
 def looks(root: Path, rounds: int) -> dict[str, Any]:
@@ -121,9 +127,9 @@ def main() -> int:
     finally:
         shutil.rmtree(place)
     best = {name: max(values) for name, values in speeds.items() if values}
-    share = best["ours, hashing alone"] / best["limit"]
-    times_sha256sum = best["ours"] / best["sha256sum"]
-    times_client = best["ours"] / best["hf"] if "hf" in best else None
+    share = ratio(speeds["ours, hashing alone"], speeds["limit"])
+    times_sha256sum = ratio(speeds["ours"], speeds["sha256sum"])
+    times_client = ratio(speeds["ours"], speeds["hf"]) if speeds["hf"] else None
     figures = {
         "gb_per_s": {name: round(value / 1e9, 2) for name, value in best.items()},
         "cpu_s": cpu,
