@@ -50,7 +50,7 @@ test: check artifact molecule ## Everything that checks the project
 .PHONY: bench
 bench: tools ## Measure against what a user would run instead: make bench NAME=detection
 	@test -n "$(NAME)" || { echo "Say which: make bench NAME=<one of: $$(cd benchmarks && ls -d */ 2>/dev/null | tr -d /)>"; exit 2; }
-	@python3 -m benchmarks.$(NAME)
+	@PYTHONPATH=$(ROOT)/collections:$(ROOT)/tests python3 -m benchmarks.$(NAME)
 
 .PHONY: clean
 clean: ## Remove every host, namespace, bridge and process of the lab, also after an aborted run; caches stay

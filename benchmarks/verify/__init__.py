@@ -2,11 +2,3 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Verification of a model on disk against what a user would run instead."""
-
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
-# `make bench` knows the tests' packages; the collection is found by its link in the checkout.
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "collections"))

@@ -24,7 +24,7 @@ _SECRETS = (
     re.compile(r"(--(?:admin-)?api-key[= ])\S+"),
     re.compile(r"(\bBearer )[\w.~+/=-]+"),
     re.compile(r"()\bhf_[A-Za-z0-9]{8,}"),
-    re.compile(r"((?:HF_TOKEN|HUGGING_FACE_HUB_TOKEN|\w*(?:PASSWORD|SECRET|_KEY))=)\S+"),
+    re.compile(r"((?:HF_TOKEN|HUGGING_FACE_HUB_TOKEN|\b\w*(?:PASSWORD|SECRET|_KEY))=)\S+"),
 )
 
 

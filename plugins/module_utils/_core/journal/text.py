@@ -16,7 +16,10 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _BAR = re.compile(r"\d%(?: {0,4}Completed)? {0,4}\|.{0,400}?\d/\d|\| {0,4}\d{1,9}/\d{1,9} {0,4}\[[\d:?]{1,12}<")
 # A second writer's record that begins in the middle of a line: SGLang's stamp, or torch's rank.
 _GLUED = re.compile(r"(?<=\S)(?=\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[\] .,]|\[rank\d+\]:)")
-LONGEST = 20000  # characters of one line that are looked at; a dump of token ids can be hundreds of kB
+# Characters of one line that are looked at: its beginning says what, its end often why. A dump of token ids can be
+# hundreds of kB, and what a pattern costs can grow with the square of a line's length.
+LONGEST = 4000
+_END = 1000
 
 
 def clean_lines(text: str) -> list[str]:
@@ -33,13 +36,18 @@ def clean_lines(text: str) -> list[str]:
 
 
 def _printable(line: str) -> str:
-    line = line[:LONGEST]
+    line = shorten(line)
     return line if line.isprintable() else _CONTROL.sub("", line)
+
+
+def shorten(line: str) -> str:
+    """Cut the middle out of a line of more than `LONGEST` characters."""
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - _END]} ... {line[-_END:]}"
 
 
 def _last_states(raw: str) -> list[str]:
     """A carriage return overwrites a progress bar, but must not swallow anything else."""
-    parts = [part[:LONGEST] for part in raw.split("\r") if part.strip()]
+    parts = [shorten(part) for part in raw.split("\r") if part.strip()]
     if not parts:
         return [""]
     return [part for part in parts[:-1] if not _BAR.search(part) or _GLUED.search(part)] + parts[-1:]

@@ -122,7 +122,7 @@ SIGNATURES = (
     Signature(
         id="tensor-parallel-size",
         title="The tensor-parallel size does not divide the model",
-        exception=r"(?P<a>\d+) is not divisible by (?P<b>\d+)|must be divisible by tensor parallel size"
+        exception=r"\b(?P<a>\d+) is not divisible by (?P<b>\d+)|must be divisible by tensor parallel size"
         r"|(?:tp_size|world_size|attn_tp_size|heads|vocab_size|nnodes)[^\n]{0,60}divisible by",
         cause="Heads, vocabulary or layers cannot be split evenly over the ranks.",
         remedies=(Remedy("server_args", "a --tp-size that divides the number of attention heads (Kimi K2.x: 64)"),),

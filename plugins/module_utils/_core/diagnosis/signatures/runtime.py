@@ -54,7 +54,7 @@ SIGNATURES = (
     Signature(
         id="internal-port-in-use",
         title="A previous server still holds an internal port",
-        exception=r"(?P<name>\w+_port) at (?P<port>\d+) is not available in \d+ seconds",
+        exception=r"\b(?P<name>\w+_port) at (?P<port>\d+) is not available in \d+ seconds",
         cause="{name} {port} is held by a process of a killed server, which may be stuck while the GPU is torn down.",
         remedies=(
             Remedy("host", "end the leftover sglang processes, or wait until they are gone"),
@@ -222,7 +222,7 @@ SIGNATURES = (
     Signature(
         id="segmentation-fault",
         title="{program} crashed in {library}",
-        line=r"(?P<program>[^\s\[]+)\[\d+\]: segfault at .* in (?P<library>\S+?)\[",
+        line=r"(?<![^\s\[])(?P<program>[^\s\[]{1,64})\[\d+\]: segfault at .* in (?P<library>\S+?)\[",
         cause="The kernel ended {program} for a bad memory access in the native library {library}.",
         remedies=(Remedy("packages", "another version of the package that holds {library}"),),
         strength=WEAK,
@@ -260,7 +260,7 @@ SIGNATURES = (
     Signature(
         id="killed-from-outside",
         title="{process} was killed from outside",
-        exception=r"(?P<process>scheduler_\d+|\w+) died with exit code -9",
+        exception=r"\b(?P<process>\w+) died with exit code -9",
         cause="Something sent SIGKILL to one of the server's processes: a person, a script, or the kernel when memory ran out "
         "(its log would say so).",
         remedies=(Remedy("manual", "journalctl -k around that time (out of memory)"),),

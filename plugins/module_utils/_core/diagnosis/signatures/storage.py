@@ -12,7 +12,7 @@ SIGNATURES = (
     Signature(
         id="shared-memory-full",
         title="/dev/shm is full or too small",
-        line=r"/dev/shm/\S+.*No space left on device",
+        line=r"/dev/shm/.*No space left on device",
         exception=r"/dev/shm[\s\S]*No space left on device|Bus error.*shared memory",
         cause="NCCL and the ranks exchange data through /dev/shm; it is too small or filled by leftovers of killed runs.",
         remedies=(Remedy("host", "a larger /dev/shm; delete leftovers /dev/shm/nccl-* and /dev/shm/sglang*"),),

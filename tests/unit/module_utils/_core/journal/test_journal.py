@@ -12,6 +12,7 @@ import pytest
 from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.entry import JOURNALD, KERNEL, SYSTEMD, UNIT
 from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.records import JournalReader, field
 from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.saved import read_log
+from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.text import LONGEST
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -156,4 +157,11 @@ def test_numbers_beyond_measure_are_no_numbers() -> None:
 def test_a_line_of_any_length_is_read_in_pieces() -> None:
     """The rest of a line that no memory should hold is passed over."""
     data = b"x" * ((1 << 23) + 10) + b"\nnext\n"
-    assert [len(entry.text) for entry in read_log(data)] == [20000, 4]
+    assert [len(entry.text) for entry in read_log(data)] == [LONGEST + len(" ... "), 4]
+
+
+def test_a_long_line_keeps_its_beginning_and_its_end() -> None:
+    """What is wrong often stands at the end of a dump."""
+    (entry,) = read_log(b"RuntimeError: " + b"x" * 100_000 + b" in stage 3\n")
+    assert entry.text.startswith("RuntimeError: xx")
+    assert entry.text.endswith("xx in stage 3")
