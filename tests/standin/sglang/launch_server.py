@@ -153,7 +153,17 @@ class Engine:
             "code is -9 (SIGKILL), a common cause is the OS OOM killer. Run `dmesg -T | grep -i oom` to check."
         )
 
+    def _serve_as_worker(self) -> int:
+        """A node of rank 1 or higher has no API: a dummy health server that always says 200, and no warm-up."""
+        server = Server((self.args.host, self.args.port), self)
+        startup.log(f"Dummy health check server started in background thread at {self.args.host}:{self.args.port}")
+        server.serve_in_background()
+        signal.signal(signal.SIGTERM, lambda *_: self._begin_drain())
+        return self._watch(server)
+
     def _serve(self) -> int:
+        if self.args.node_rank:
+            return self._serve_as_worker()
         startup.log(f"INFO:     Started server process [{os.getpid()}]")
         startup.log("INFO:     Waiting for application startup.")
         startup.log("INFO:     Application startup complete.")

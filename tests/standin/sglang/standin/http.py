@@ -43,6 +43,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         engine = self.server.engine
         engine.blocked.wait()  # during crash diagnostics the real event loop answers nobody
         path = self.path.partition("?")[0].rstrip("/") or "/"
+        if engine.args.node_rank:
+            self._send(200 if path in ("/health", "/health_generate", "/ping") else 404, None)
+            return
         key = engine.args.api_key
         if key and not path.startswith(OPEN_PATHS) and self.headers.get("Authorization") != f"Bearer {key}":
             self._send(401, {"error": "Unauthorized"})

@@ -83,8 +83,7 @@ class Scheduler:
         """Die the way the script says."""
         fault = self.script.fault
         if fault == "hang":
-            while True:
-                time.sleep(3600)
+            wait_for_a_lost_peer()
         if fault == "segfault":
             faulthandler.enable()
             os.kill(os.getpid(), signal.SIGSEGV)
@@ -104,11 +103,28 @@ class Scheduler:
         time.sleep(60)
 
 
+def wait_for_a_lost_peer() -> None:
+    """Hang without a sign, as a collective does when one rank never arrives."""
+    while True:
+        time.sleep(3600)
+
+
+def set_title(title: str) -> None:
+    """Name the process, as setproctitle does for the real one: over its own command line."""
+    with open("/proc/self/stat", encoding="ascii", errors="replace") as handle:
+        fields = handle.read().rpartition(")")[2].split()
+    start, end = int(fields[45]), int(fields[46])  # arg_start and arg_end, proc(5)
+    text = title.encode()[: end - start - 1]
+    ctypes.memset(start, 0, end - start)
+    ctypes.memmove(start, text, len(text))
+
+
 def main() -> None:
     """Read the brief, start, serve."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: no orphan outlives its parent
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     scheduler = Scheduler(json.loads(sys.stdin.readline()), Script.load())
+    set_title("sglang::scheduler" + (f"_{scheduler.prefix}" if scheduler.prefix else ""))
     scheduler.start()
     scheduler.serve()
 
