@@ -16,6 +16,8 @@ description:
   - Ends at once when the unit dies, is stopped or restarted, or when the program prints that it is over while systemd
     still calls it active. Then it reads on for a moment, diagnoses the whole invocation and fails with the exception, the
     rank, the lines that matter, and what to change.
+  - A node of a server over several machines whose O(node_rank) is 1 or higher serves no API, and its C(/health) says 200
+    whatever its ranks do. There the wait is over when its schedulers are up; node 0 is where generation is judged.
   - Needs permission to read the journal and the unit's processes, so use C(become).
 extends_documentation_fragment:
   - inferops.sglang.attributes
@@ -84,14 +86,40 @@ options:
     default: 3600
   stall_seconds:
     description:
-      - How long the service may print nothing and read nothing before it counts as stuck.
+      - How long the service may print nothing, read nothing and compile nothing before it counts as stuck.
+      - V(0) leaves each phase its own limit, from 10 minutes (loading weights, which shows as reading) to 30 (capturing CUDA
+        graphs, where kernels are compiled inside the process without a line).
+      - Where C(py-spy) is in the server's venv, the message then says where each rank stands.
     type: int
-    default: 900
+    default: 0
   request_timeout_seconds:
     description:
       - How long one generation may take. The first one may have to compile kernels.
     type: int
     default: 120
+  client_url:
+    description:
+      - The address that clients will use, for example C(http://10.77.0.21:30001). Once the service is ready, the controller
+        asks there for the models and for one generation, and fails with the reason where no client would get through.
+      - Done by the action plugin with the Python package C(requests) on the controller; the module alone does not look.
+        Proxies of the environment are not used.
+      - With O(api_key_file) the controller has no key; there a refusal for want of the key counts as reached.
+    type: str
+  client_validate_certs:
+    description:
+      - Whether the certificate of an C(https) O(client_url) is checked, by the controller's own trust store.
+    type: bool
+    default: true
+  node_rank:
+    description:
+      - The C(--node-rank) of this node, where one server runs over several machines.
+    type: int
+    default: 0
+  nnodes:
+    description:
+      - The C(--nnodes) of that server; only for the message.
+    type: int
+    default: 0
   stop_restart_loop:
     description:
       - Stop a unit that has died, so that systemd does not start it again and again; each start would load the whole model.
@@ -109,6 +137,8 @@ options:
     description:
       - The RV(resume) value of the previous slice.
     type: str
+requirements:
+  - requests (on the controller, only for O(client_url))
 seealso:
   - module: inferops.sglang.unit_failure_info
 """
@@ -127,6 +157,12 @@ EXAMPLES = r"""
     prompt: What is 2+2? Answer with one digit.
     expect: "4"
     api_key_file: /etc/sglang/api-key
+  become: true
+
+- name: And see whether clients get through
+  inferops.sglang.endpoint_ready:
+    unit: sglang.service
+    client_url: "http://{{ ansible_host }}:30001"
   become: true
 """
 
@@ -147,6 +183,25 @@ answer:
   description: The text of the last generation, at most 500 characters.
   returned: when ready
   type: str
+listening:
+  description: The addresses on which the service listens at its port; C(0.0.0.0) and C(::) are all of them.
+  returned: when ready
+  type: list
+  elements: str
+  sample: ["127.0.0.1"]
+client:
+  description:
+    - What the controller found at O(client_url), with C(url), C(reachable), C(kind) (V(reached), V(loopback), V(refused),
+      V(timeout), V(unreachable), V(name), V(tls), V(key), V(answer) or V(model)), C(problem) and C(seconds).
+  returned: when O(client_url) was looked at
+  type: dict
+stacks:
+  description:
+    - Where each rank stands, each with C(rank) (empty for the main process), C(pid) and C(frames), innermost first.
+  returned: when it is stuck or too late
+  type: list
+  elements: dict
+  sample: [{rank: TP3, pid: 812, frames: ["_build (build.py:54)", "compile_module_from_src (driver.py:76)"]}]
 served_models:
   description: The names under C(/v1/models).
   returned: when ready
@@ -215,7 +270,14 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.cu
 )
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving import outcome, probe
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.host import Host, Journal
-from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.readiness import WAITING, Limits, Wait
+from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.readiness import (
+    STALLED,
+    TIMEOUT,
+    WAITING,
+    Limits,
+    Wait,
+)
+from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.stacks import stacks
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.watch import Question, watch
 from ansible_collections.inferops.sglang.plugins.module_utils._target.commands import runner
 
@@ -229,8 +291,12 @@ ARGUMENTS = {
     "prompt": {"type": "str", "default": "Say OK."},
     "expect": {"type": "str"},
     "timeout_seconds": {"type": "int", "default": 3600},
-    "stall_seconds": {"type": "int", "default": 900},
+    "stall_seconds": {"type": "int", "default": 0},
     "request_timeout_seconds": {"type": "int", "default": 120},
+    "client_url": {"type": "str"},
+    "client_validate_certs": {"type": "bool", "default": True},
+    "node_rank": {"type": "int", "default": 0},
+    "nnodes": {"type": "int", "default": 0},
     "signatures": SIGNATURES_OPTION,
     "stop_restart_loop": {"type": "bool", "default": False},
     "slice_seconds": {"type": "int", "default": 0},
@@ -240,9 +306,10 @@ ARGUMENTS = {
 
 def check(module: AnsibleModule) -> tuple:
     """Refuse bad input before anything is asked; returns the user's signatures."""
-    problem = probe.check_url(module.params["url"])
-    if problem:
-        module.fail_json(msg=problem, ready=False, finished=True)
+    for name in ("url", "client_url"):
+        problem = probe.check_url(module.params[name], name) if module.params[name] is not None else ""
+        if problem:
+            module.fail_json(msg=problem, ready=False, finished=True)
     try:
         re.compile(module.params["expect"] or "")
     except re.error as error:
@@ -251,9 +318,10 @@ def check(module: AnsibleModule) -> tuple:
             ready=False,
             finished=True,
         )
-    for name in ("timeout_seconds", "stall_seconds", "request_timeout_seconds"):
-        if module.params[name] < 1:
-            module.fail_json(msg=f"{name} is {module.params[name]}; it must be at least 1", ready=False, finished=True)
+    for name, least in (("timeout_seconds", 1), ("stall_seconds", 0), ("request_timeout_seconds", 1), ("node_rank", 0)):
+        if module.params[name] < least:
+            wrong = f"{name} is {module.params[name]}; it must be at least {least}"
+            module.fail_json(msg=wrong, ready=False, finished=True)
     try:
         return user_signatures(module.params["signatures"])
     except ValueError as error:
@@ -301,7 +369,7 @@ def main() -> None:
     if module.check_mode:
         module.exit_json(**outcome.in_check_mode(unit, params["url"]))
 
-    wait = Wait(Limits(params["timeout_seconds"], params["stall_seconds"]), params["expect"] or "")
+    wait = Wait(Limits(params["timeout_seconds"], params["stall_seconds"]), params["expect"] or "", params["node_rank"])
     if params["resume"]:
         try:
             wait.resume(json.loads(params["resume"]))
@@ -329,9 +397,13 @@ def main() -> None:
             phase=wait.timeline.phase,
             resume=json.dumps(wait.saved()),
         )
-    result = outcome.ended(verdict, unit, wait, prober.models, signatures, time.time(), journal.problem)
+    now = time.time()
+    standing = stacks(run, host.processes, unit) if verdict in (STALLED, TIMEOUT) else ([], "")
+    result = outcome.ended(
+        verdict, unit, wait, prober.models, signatures, now, journal.problem, standing, params["nnodes"]
+    )
     if result["ready"]:
-        module.exit_json(**result)
+        module.exit_json(listening=host.addresses(unit), **result)
     fail(module, result)
 
 

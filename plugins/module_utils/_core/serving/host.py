@@ -8,7 +8,6 @@ Note that this module util is PRIVATE to the collection. It can have breaking ch
 
 from __future__ import annotations
 
-import os
 import re
 from typing import Any, BinaryIO, Callable, Iterable, Iterator
 
@@ -24,10 +23,11 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.lo
     read_lines,
     sieve,
 )
+from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.processes import Processes
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.sockets import (
+    decoded,
     holds_socket,
     listening_inodes,
-    reachable_from_outside,
 )
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.unit import (
     PROPERTIES,
@@ -52,7 +52,7 @@ class Host:
         self._run = run_command
         self._unit = unit
         self._port = port
-        self._root = root
+        self.processes = Processes(root)
 
     def unit(self) -> UnitState:
         """What systemd says now."""
@@ -61,57 +61,31 @@ class Host:
         return parse_unit(self._unit, out)
 
     def listening(self, unit: UnitState) -> tuple[str, str]:
-        """`ours`, `other` or `nobody` for the port, with a sentence where it is not simply ours."""
-        inodes = listening_inodes(
-            [self._read(f"proc/{unit.main_pid or 'self'}/net/{name}") for name in ("tcp", "tcp6")], self._port
-        )
+        """`ours`, `other` or `nobody` for the port, with a sentence where it is somebody else's."""
+        inodes = self._inodes(unit)
         if not inodes:
             return "nobody", ""
-        if holds_socket(self._pids(unit), inodes, self._links) is None:
-            return "other", f"port {self._port} is held by {self.owner(list(inodes))}"
-        if not any(reachable_from_outside(address) for address in inodes.values()):
-            return "ours", "it listens on loopback only"
+        if holds_socket(self._pids(unit), inodes, self.processes.links) is None:
+            pid = holds_socket(self.processes.everything(), inodes, self.processes.links)
+            owner = self.processes.described(pid) if pid else "a process that this user may not see"
+            return "other", f"port {self._port} is held by {owner}"
         return "ours", ""
 
-    def owner(self, inodes: list[str]) -> str:
-        """Who holds one of the sockets, as far as this user may see."""
-        pids = (int(name) for name in os.listdir(os.path.join(self._root, "proc")) if name.isdigit())
-        pid = holds_socket(pids, inodes, self._links)
-        if pid is None:
-            return "another process"
-        return f"another process (pid {pid}, {self._read(f'proc/{pid}/comm').strip()})"
+    def addresses(self, unit: UnitState) -> list[str]:
+        """Where the port is listened on, as people write it; all addresses are `0.0.0.0` or `::`."""
+        return sorted(str(decoded(address)) for address in self._inodes(unit).values())
 
-    def bytes_read(self, unit: UnitState) -> int:
-        """How much the unit's processes have read so far: the only sign of life while weights load."""
-        total = 0
-        for pid in self._pids(unit):
-            found = re.search(r"^rchar: (\d+)", self._read(f"proc/{pid}/io"), re.MULTILINE)
-            total += int(found.group(1)) if found else 0
-        return total
+    def working(self, unit: UnitState) -> tuple[int, bool]:
+        """What the unit's processes have taken in so far (bytes), and whether one of them compiles at this moment."""
+        pids = self._pids(unit)
+        return self.processes.bytes_taken_in(pids), self.processes.compiling(pids)
+
+    def _inodes(self, unit: UnitState) -> dict[str, str]:
+        tables = [self.processes.read(f"proc/{unit.main_pid or 'self'}/net/{name}") for name in ("tcp", "tcp6")]
+        return listening_inodes(tables, self._port)
 
     def _pids(self, unit: UnitState) -> list[int]:
-        for base in ("sys/fs/cgroup", "sys/fs/cgroup/systemd", "sys/fs/cgroup/unified"):
-            text = self._read(f"{base}{unit.cgroup}/cgroup.procs") if unit.cgroup else ""
-            if text:
-                return [int(line) for line in text.split() if line.isdigit()]
-        return [unit.main_pid] if unit.main_pid else []
-
-    def _links(self, pid: int) -> list[str]:
-        directory = os.path.join(self._root, f"proc/{pid}/fd")
-        targets = []
-        try:
-            for name in os.listdir(directory):
-                targets.append(os.readlink(os.path.join(directory, name)))
-        except OSError:
-            pass  # it ended, or belongs to someone else
-        return targets
-
-    def _read(self, path: str) -> str:
-        try:
-            with open(os.path.join(self._root, path), encoding="utf-8", errors="replace") as handle:
-                return handle.read()
-        except OSError:
-            return ""
+        return self.processes.of_unit(unit.cgroup, unit.main_pid)
 
 
 class Journal:

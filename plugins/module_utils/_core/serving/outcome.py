@@ -24,6 +24,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.read
     TIMEOUT,
     Wait,
 )
+from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.stacks import in_words
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.unit import UnitState
 
 
@@ -61,10 +62,14 @@ def ended(
     signatures: Sequence[Signature],
     now: float,
     journal_problem: str = "",
+    stacks: tuple[list[dict[str, Any]], str] = ([], ""),
+    nnodes: int = 0,
 ) -> dict[str, Any]:
-    """The result of a wait that is over."""
+    """The result of a wait that is over. `stacks` is where the ranks of a stuck server stand, or why that is unknown."""
     started = next((entry.time for entry in wait.entries if entry.time is not None), wait.started)
     seconds = round(max(0.0, now - started), 2)
+    if verdict == READY and wait.node_rank:
+        return _worker_up(unit, wait, nnodes, seconds, now)
     if verdict == READY:
         return _ready(unit, wait, models, seconds, now)
     if verdict == REFUSED:
@@ -75,7 +80,7 @@ def ended(
             early_warnings=diagnose(wait.entries)["early_warnings"],
         )
     elif verdict in (STALLED, TIMEOUT):
-        result = _gave_up(verdict, unit, wait, now)
+        result = _gave_up(verdict, unit, wait, now, *stacks)
     else:
         result = _died(unit, wait, signatures, seconds)
     if journal_problem:
@@ -121,6 +126,19 @@ def _ready(unit: UnitState, wait: Wait, models: list[str], seconds: float, now: 
     )
 
 
+def _worker_up(unit: UnitState, wait: Wait, nnodes: int, seconds: float, now: float) -> dict[str, Any]:
+    """A node that serves no API. Its /health always says 200, so it is not asked."""
+    which = f"node_rank {wait.node_rank}" + (f" of {nnodes} nodes" if nnodes else "")
+    return _result(
+        True,
+        f"{unit.name} ({which}) has its schedulers up, {seconds:.1f} s after its start; generation is judged on node_rank 0.",
+        seconds=seconds,
+        phases=wait.timeline.seconds(now),
+        invocation_id=wait.invocation,
+        early_warnings=diagnose(wait.entries)["early_warnings"],
+    )
+
+
 def _printable(text: str) -> str:
     """A model may say anything; a terminal should not obey it."""
     return "".join(letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text.strip()[:500])
@@ -154,18 +172,25 @@ def _before_stop(wait: Wait) -> str:
     return TITLES[names[-1]] if names else TITLES["startup"]
 
 
-def _gave_up(verdict: str, unit: UnitState, wait: Wait, now: float) -> dict[str, Any]:
+def _gave_up(
+    verdict: str, unit: UnitState, wait: Wait, now: float, stacks: list[dict[str, Any]], unknown: str
+) -> dict[str, Any]:
     """Alive, and yet no generation: say where it stands and show its last lines."""
     phase = wait.timeline.phase
     where = TITLES[phase] + (f" ({wait.timeline.progress})" if wait.timeline.progress else "")
     if verdict == STALLED:
-        msg = f"{unit.name} is stuck while {where}: nothing printed and nothing read for {now - wait.changed:.0f} s."
+        whose = "stall_seconds" if wait.limits.stall else "the limit of this phase; stall_seconds sets another"
+        msg = f"{unit.name} is stuck while {where}: nothing printed, read or compiled for {now - wait.changed:.0f} s ({whose})."
     else:
         msg = f"{unit.name} did not generate within {wait.limits.timeout:.0f} s (timeout_seconds); it was {where}."
     if wait.foreign_port:
         msg += f" {wait.foreign_port[0].upper()}{wait.foreign_port[1:]}."
     elif wait.problem:
         msg += f" The last answer: {wait.problem}."
+    if stacks:
+        msg += f" {in_words(stacks)}"
+    elif unknown and verdict == STALLED:
+        msg += f" Where each rank stands is unknown: {unknown}."
     diagnosis = dict(
         diagnose(wait.entries),
         failed=True,
@@ -181,4 +206,5 @@ def _gave_up(verdict: str, unit: UnitState, wait: Wait, now: float) -> dict[str,
         readable="\n".join([msg, *("  | " + line for line in diagnosis["evidence"][-10:])]),
         phases=wait.timeline.seconds(now),
         early_warnings=diagnosis["early_warnings"],
+        stacks=stacks,
     )

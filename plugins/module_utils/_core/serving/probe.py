@@ -14,10 +14,12 @@ import re
 import socket
 import ssl
 import time
+import unicodedata
 from dataclasses import dataclass
 from typing import Any, Callable
 from urllib.parse import urlsplit
 
+_UNREADABLE = ("Cc", "Cf", "Cn", "Co", "Cs")  # control, format, unassigned, private, surrogate (Unicode categories)
 _LARGEST = 1 << 20  # bytes of an answer that are read
 MAX_TOKENS = 16  # more than one block of a speculative decoder, so that a verification step runs too
 
@@ -45,17 +47,17 @@ class Answer:
     final: bool = False
 
 
-def check_url(url: str) -> str:
-    """A sentence about what is wrong with the URL, or an empty string."""
+def check_url(url: str, name: str = "url") -> str:
+    """A sentence about what is wrong with the URL of option `name`, or an empty string."""
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        return f"url is {url!r}, which is no URL ({error})"
+        return f"{name} is {url!r}, which is no URL ({error})"
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        return f"url is {url!r}; it must look like http://127.0.0.1:30001"
+        return f"{name} is {url!r}; it must look like http://127.0.0.1:30001"
     if port is None and parts.scheme == "http":
-        return f"url is {url!r} and names no port; write for example http://{parts.hostname}:30001"
+        return f"{name} is {url!r} and names no port; write for example http://{parts.hostname}:30001"
     return ""
 
 
@@ -167,7 +169,10 @@ def judge_text(text: str, expect: str = "") -> str:
     plain = text.strip()
     if not plain:
         return "the answer is empty (neither content nor reasoning_content)"
-    if len(plain) >= 8 and len(set(plain.replace(" ", ""))) == 1:
+    letters = [letter for letter in plain if not letter.isspace()]
+    if all(letter == "\ufffd" or unicodedata.category(letter) in _UNREADABLE for letter in letters):
+        return f"the answer holds nothing readable ({plain[:16]!r}): the tokenizer or the numerics are broken"
+    if len(letters) >= 8 and len(set(letters)) == 1:
         return f"the answer is one repeated character ({plain[:16]!r}): the numerics are broken"
     if expect and not re.search(expect, text):
         return f"the answer {plain[:120]!r} does not match expect={expect!r}"

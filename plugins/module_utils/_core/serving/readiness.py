@@ -16,22 +16,25 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.en
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.log import UNIT, Entry
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.phases import TITLES, Timeline
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.probe import Answer, judge_text
+from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.stall import Intake, limit_of
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.unit import UnitState
 
 WAITING, READY, FAILED, STALLED, TIMEOUT, REFUSED = "waiting", "ready", "failed", "stalled", "timeout", "refused"
 # The wait's own requests in the access log are no sign of life.
 _OWN_QUESTIONS = re.compile(r'"(?:GET|POST) /(?:ready|v1/models|v1/chat/completions|health)[^"]*" \d')
 SETTLE_SECONDS = 1.5  # after a terminal line: the failing rank may write after its parent's obituary
-NOTICEABLE_BYTES = 1 << 20
+# A node of rank 1 or higher serves no API; once its schedulers are up it answers /health with 200, whatever they do
+# (0.5.23, utils/common.py:3624). It binds only then, so its socket tells as much as this line.
+_WORKER_IS_UP = re.compile(r"Dummy health check server (?:started|scheduled)")
 ATTEMPTS = 3  # wrong texts in a row until the answer is judged, not the moment
 
 
 @dataclass(frozen=True)
 class Limits:
-    """All in seconds."""
+    """All in seconds; a stall of 0 leaves each phase its own."""
 
     timeout: float = 3600.0
-    stall: float = 900.0
+    stall: float = 0.0
     settle: float = SETTLE_SECONDS
 
 
@@ -41,19 +44,21 @@ class Wait:
 
     limits: Limits
     expect: str = ""
+    node_rank: int = 0
     started: float = 0.0
     changed: float = 0.0
     invocation: str = ""
     restarts: int = 0
     wrong: int = 0
     lines: int = 0
-    bytes_read: int = 0
+    intake: Intake = field(default_factory=Intake)
     timeline: Timeline = field(default_factory=Timeline)
     entries: list[Entry] = field(default_factory=list)
     good: list[Answer] = field(default_factory=list)
     terminal_at: float | None = None
     problem: str = ""
     foreign_port: str = ""
+    schedulers_up: bool = False
 
     def saved(self) -> dict[str, Any]:
         """What the next slice needs."""
@@ -64,14 +69,15 @@ class Wait:
             "restarts": self.restarts,
             "wrong": self.wrong,
             "lines": self.lines,
-            "bytes_read": self.bytes_read,
+            "intake": [self.intake.total, self.intake.at],
         }
 
     def resume(self, saved: dict[str, Any]) -> None:
         """Continue where another slice ended."""
         self.started, self.changed = float(saved["started"]), float(saved["changed"])
         self.invocation, self.restarts = str(saved["invocation"]), int(saved["restarts"])
-        self.wrong, self.lines, self.bytes_read = (int(saved[key]) for key in ("wrong", "lines", "bytes_read"))
+        self.wrong, self.lines = int(saved["wrong"]), int(saved["lines"])
+        self.intake = Intake(int(saved["intake"][0]), float(saved["intake"][1]))
 
     def begin(self, unit: UnitState, now: float) -> None:
         """Bind the wait to the unit's present invocation."""
@@ -86,13 +92,21 @@ class Wait:
         count = sum(1 for _line in alive) if lines else 0
         if count > self.lines:  # a new slice reads the old lines again, which is no news
             self.lines, self.changed = count, now
-        if self.terminal_at is None and any(is_terminal(line) or is_stop(line) for line in lines):
-            self.terminal_at = now
+        if self.node_rank and any(_WORKER_IS_UP.search(line.text) for line in lines):
+            self.schedulers_up = True
+        end = next((line for line in lines if is_terminal(line) or is_stop(line)), None)
+        if end is not None and self.terminal_at is None:
+            # Reading on is counted from when the line was written, not from when it was seen.
+            self.terminal_at = now if end.time is None else min(now, end.time)
 
-    def see_reading(self, total: int, now: float) -> None:
-        """The service prints nothing while it reads weights: what it has read (bytes) shows that it works."""
-        if total - self.bytes_read > NOTICEABLE_BYTES:
-            self.bytes_read, self.changed = total, now
+    def see_work(self, taken_in: int, compiling: bool, now: float) -> None:
+        """The service prints nothing while it reads (bytes so far) or compiles; both show that it works."""
+        if self.intake.is_work(taken_in, now) or compiling:
+            self.changed = now
+
+    def see_socket(self, owner: str) -> None:
+        """Take who listens on the port; a worker node binds it when its schedulers are up."""
+        self.schedulers_up = self.schedulers_up or bool(self.node_rank and owner == "ours")
 
     def see_unit(self, unit: UnitState, now: float) -> None:
         """Take a look at the unit: anything but this invocation running on is the end of it."""
@@ -115,15 +129,20 @@ class Wait:
         """The state of the wait at this moment."""
         if self.terminal_at is not None:
             return FAILED if now - self.terminal_at >= self.limits.settle else WAITING
-        if len(self.good) >= 2:
+        if len(self.good) >= 2 or self.schedulers_up:
             return READY
         if self.wrong >= ATTEMPTS:
             return REFUSED
         if now - self.started >= self.limits.timeout:
             return TIMEOUT
-        if now - self.changed >= self.limits.stall:
+        if now - self.changed >= self.stall_limit:
             return STALLED
         return WAITING
+
+    @property
+    def stall_limit(self) -> float:
+        """Seconds of silence that the present phase may last."""
+        return limit_of(self.timeline.phase, self.limits.stall)
 
     def progress(self, now: float) -> str:
         """What a person wants to know meanwhile: `loading weights 26/64  41 s`."""

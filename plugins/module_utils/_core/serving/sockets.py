@@ -11,11 +11,13 @@ Note that this module util is PRIVATE to the collection. It can have breaking ch
 
 from __future__ import annotations
 
+import ipaddress
 import re
-from typing import Callable, Iterable
+from typing import Callable, Iterable, Union
 
 _LISTEN = "0A"
 _SOCKET = re.compile(r"socket:\[(\d+)\]$")
+Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
 
 
 def listening_inodes(tables: Iterable[str], port: int) -> dict[str, str]:
@@ -44,6 +46,29 @@ def holds_socket(pids: Iterable[int], inodes: Iterable[str], list_links: Callabl
     return None
 
 
+def decoded(address: str) -> Address:
+    """The address behind the kernel's notation: words of 32 bits in the byte order of the host, little-endian here."""
+    raw = bytes.fromhex(address)
+    ordered = b"".join(raw[start : start + 4][::-1] for start in range(0, len(raw), 4))
+    found = ipaddress.ip_address(ordered)
+    return getattr(found, "ipv4_mapped", None) or found
+
+
 def reachable_from_outside(address: str) -> bool:
     """False where a socket listens on loopback only (127.0.0.0/8 or ::1)."""
-    return not (address.upper().endswith("7F") and len(address) == 8) and address != "0" * 24 + "01000000"
+    return not decoded(address).is_loopback
+
+
+def collides(address: str, host: str) -> bool:
+    """True where a socket that listens on `address` keeps another one from listening on `host` at the same port.
+
+    A host that is a name is taken for any address: it may resolve to whatever is taken.
+    """
+    try:
+        wanted = ipaddress.ip_address("127.0.0.1" if host == "localhost" else host)
+    except ValueError:
+        return True
+    taken = decoded(address)
+    if wanted.version != taken.version:
+        return taken == ipaddress.ip_address("::") or wanted == ipaddress.ip_address("::")
+    return wanted == taken or wanted.is_unspecified or taken.is_unspecified

@@ -11,7 +11,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Callable
 
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving import probe
@@ -22,7 +22,11 @@ STEP_SECONDS = 0.5
 # The log says when the server is up; should it be silent (log level), the server itself is asked now and then. Not more
 # often, because each question is a line in its access log.
 UNANNOUNCED_SECONDS = 5.0
-_LOADING = ("model_init", "weight_load", "kv_cache")
+# The end is near: look more often, and begin no new slice, which would be blind while Python starts.
+_NEARLY_UP = ("http_start", "warmup")
+NEAR_STEP_SECONDS = 0.15
+NEAR_SECONDS = 30.0  # a warm-up that takes longer than this is compiling, and looked at like everything else
+_OVER = ("serving", "shutdown")
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,9 @@ class Prober:
             model = question.model or (self.models[0] if self.models else "")
             for _time in range(2):  # the same prompt again: some failures need a cached prefix (sglang#28528)
                 answer = probe.generate(question.endpoint, model, question.prompt, question.request_timeout_seconds)
+                if question.model and not self.models and not answer.problem:
+                    unknown = f"it generates, but /v1/models does not tell whether it serves model={question.model}"
+                    answer = replace(answer, problem=unknown)
                 self._results.put(answer)
                 if answer.problem:
                     return
@@ -104,27 +111,36 @@ def watch(
     next_question = 0.0
     while True:
         now = clock()
-        slice_is_over = now >= slice_end and not prober.busy
+        near = _nearly_up(wait, now)
+        slice_is_over = now >= slice_end and not prober.busy and not near
         for answer in prober.answers():
             wait.see_answer(answer, now)
         unit = host.unit()
         wait.see_lines(journal.read(), now)
         wait.see_unit(unit, now)
         owner, wait.foreign_port = host.listening(unit) if unit.running else ("nobody", "")
-        if owner == "ours":
-            wait.foreign_port = ""
+        wait.see_socket(owner)
+        if owner == "ours" and not wait.node_rank:
             announced = wait.timeline.phase == "serving"
             free = not (prober.busy or slice_is_over) and wait.terminal_at is None and len(wait.good) < 2
             if free and (announced or now >= next_question):
                 prober.start(warm=announced)
                 next_question = now + UNANNOUNCED_SECONDS
-        elif wait.timeline.phase in _LOADING:
-            wait.see_reading(host.bytes_read(unit), now)
+        if wait.timeline.phase not in _OVER:
+            wait.see_work(*host.working(unit), now)
         verdict = wait.verdict(now)
-        if verdict == READY and owner != "ours":
+        if verdict == READY and owner != "ours" and not wait.node_rank:
             wait.good.clear()
             verdict = WAITING
         if verdict != WAITING or (slice_is_over and wait.terminal_at is None):
             return verdict, unit, prober
-        wake.wait(STEP_SECONDS)
+        step = NEAR_STEP_SECONDS if near else STEP_SECONDS
+        if wait.terminal_at is not None:
+            step = min(step, max(0.01, wait.terminal_at + wait.limits.settle - now))
+        wake.wait(step)
         wake.clear()
+
+
+def _nearly_up(wait: Wait, now: float) -> bool:
+    reached = wait.timeline.reached[-1:]
+    return any(phase.name in _NEARLY_UP and now - (phase.time or 0.0) < NEAR_SECONDS for phase in reached)

@@ -101,8 +101,13 @@ def test_our_own_socket(tmp_path: Path) -> None:
 def test_somebody_elses_socket(tmp_path: Path) -> None:
     """And who that is."""
     host = tree(tmp_path, 8)
-    assert host.listening(UNIT) == ("other", "port 30001 is held by another process (pid 8, nginx)")
-    assert host.bytes_read(UNIT) == 1000
+    assert host.listening(UNIT) == ("other", "port 30001 is held by pid 8 (nginx)")
+    assert host.working(UNIT) == (1000, False)
+
+
+def test_where_it_listens(tmp_path: Path) -> None:
+    """As people write addresses."""
+    assert tree(tmp_path, 7).addresses(UNIT) == ["0.0.0.0"]
 
 
 def test_nobody_listens(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any, Callable, Iterator
 import pytest
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving import probe
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.sockets import (
+    collides,
     holds_socket,
     listening_inodes,
     reachable_from_outside,
@@ -137,7 +138,12 @@ def test_warming_up_is_what_ready_says(serve: Callable[[Reply], str]) -> None:
         ("The answer is 4.", "4", ""),
         ("five", "4", "does not match expect='4'"),
         ("!!!!!!!!!!", "", "one repeated character"),
+        ("!!!! !!!!\n!!", "", "one repeated character"),
         (" \n", "", "the answer is empty"),
+        ("\ufffd\ufffd", "", "nothing readable"),
+        ("\x00\u200b", "", "nothing readable"),
+        ("\ufffd well", "", ""),
+        ("好的", "", ""),
     ],
 )
 def test_texts_are_judged(text: str, expect: str, problem: str) -> None:
@@ -170,3 +176,24 @@ def test_whose_socket_it_is() -> None:
     assert holds_socket([8], inodes, lambda pid: links[pid]) is None
     assert not reachable_from_outside("0100007F") and reachable_from_outside("00000000")
     assert not reachable_from_outside("0" * 24 + "01000000") and reachable_from_outside("0" * 32)
+    assert not reachable_from_outside("0000000000000000FFFF00000100007F")  # ::ffff:127.0.0.1
+
+
+@pytest.mark.parametrize(
+    ("taken", "host", "collision"),
+    [
+        ("0100007F", "127.0.0.1", True),
+        ("0100007F", "localhost", True),
+        ("0100007F", "0.0.0.0", True),
+        ("0100007F", "10.77.0.21", False),
+        ("00000000", "10.77.0.21", True),
+        ("15004D0A", "10.77.0.21", True),
+        ("0" * 32, "127.0.0.1", True),
+        ("0" * 24 + "01000000", "127.0.0.1", False),
+        ("0100007F", "::", True),
+        ("0100007F", "some.name", True),
+    ],
+)
+def test_which_listeners_are_in_the_way(taken: str, host: str, collision: bool) -> None:
+    """As bind(2) decides."""
+    assert collides(taken, host) is collision

@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.log import UNIT, Entry
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.phases import TITLES
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving import outcome
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.probe import Answer, Endpoint
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.readiness import Limits, Wait
+from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.stall import STALL_SECONDS
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.unit import UnitState, parse_unit
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.watch import Question, watch
 
@@ -21,14 +23,14 @@ RUNNING = UnitState("sglang.service", "loaded", "active", "running", "success", 
 GOOD = Answer("OK", 0.2, 200)
 
 
-def line(text: str, time: float = 0.0) -> Entry:
+def line(text: str, time: float | None = None) -> Entry:
     """One line of the service."""
     return Entry(text, time, 10, "", UNIT, True)
 
 
-def fresh(**limits: float) -> Wait:
+def fresh(node_rank: int = 0, **limits: float) -> Wait:
     """A wait that began at 100."""
-    wait = Wait(Limits(**limits))
+    wait = Wait(Limits(**limits), node_rank=node_rank)
     wait.begin(RUNNING, 100.0)
     return wait
 
@@ -91,22 +93,78 @@ def test_a_terminal_line_ends_it_while_systemd_still_says_active() -> None:
     assert wait.verdict(106.6) == "failed"
 
 
+def test_reading_on_is_counted_from_the_line_and_not_from_when_it_was_seen() -> None:
+    """A look that came half a second late costs nothing; neither does a slice that ended just then."""
+    wait = fresh()
+    wait.see_lines([line("Scheduler hit an exception: Traceback (most recent call last):", 105.0)], 105.5)
+    assert wait.verdict(106.4) == "waiting"
+    assert wait.verdict(106.5) == "failed"
+
+
 def test_stall_and_timeout_and_what_counts_as_life() -> None:
     """New lines and bytes read are life; old lines read again by a new slice are not."""
     wait = fresh(timeout=1000.0, stall=50.0)
     wait.see_lines([line("Load weight begin.")], 110.0)
-    wait.see_reading(5 << 20, 150.0)
+    wait.see_work(1 << 20, False, 120.0)
+    wait.see_work(1 << 30, False, 150.0)
     assert wait.verdict(199.0) == "waiting"
     assert wait.verdict(200.0) == "stalled"
     again = Wait(wait.limits)
     again.resume(wait.saved())
     again.see_lines([line("Load weight begin.")], 199.0)
-    again.see_reading(5 << 20, 199.0)
+    again.see_work(1 << 30, False, 199.0)
     assert again.verdict(200.0) == "stalled"
+    again.see_work(1 << 30, True, 199.5)
+    assert again.verdict(200.0) == "waiting"
     again.see_lines([line("Load weight end.")], 201.0)
     assert again.verdict(202.0) == "waiting"
     again.changed = 1100.0
     assert again.verdict(1100.0) == "timeout"
+
+
+def test_each_phase_has_a_silence_of_its_own() -> None:
+    """Kernels are compiled without a line for longer than weights are; one number may stand for all of them."""
+    wait = fresh()
+    wait.see_lines([line("Load weight begin.")], 100.0)
+    assert wait.verdict(699.0) == "waiting" and wait.verdict(700.0) == "stalled"
+    wait.see_lines([line("Load weight begin."), line("Capture cuda graph begin.")], 700.0)
+    assert wait.verdict(2499.0) == "waiting" and wait.verdict(2500.0) == "stalled"
+    assert set(STALL_SECONDS) == set(TITLES)
+
+
+def test_a_worker_node_is_up_when_its_schedulers_are() -> None:
+    """By its socket or by the line; and the socket of node 0 says nothing."""
+    by_socket, by_line, first = fresh(node_rank=1), fresh(node_rank=1), fresh()
+    for wait in (by_socket, by_line, first):
+        wait.see_socket("nobody")
+        assert wait.verdict(101.0) == "waiting"
+    by_socket.see_socket("ours")
+    by_line.see_lines([line("Dummy health check server started in background thread at 10.0.0.2:30001")], 101.0)
+    first.see_socket("ours")
+    first.see_lines([line("Dummy health check server started in background thread at 10.0.0.2:30001")], 101.0)
+    assert [wait.verdict(102.0) for wait in (by_socket, by_line, first)] == ["ready", "ready", "waiting"]
+    said = outcome.ended("ready", RUNNING, by_socket, [], (), 110.0, nnodes=2)
+    assert said["ready"] and "node_rank 1 of 2 nodes" in said["msg"] and "judged on node_rank 0" in said["msg"]
+    assert "answer" not in said
+
+
+def test_a_worker_node_is_never_asked() -> None:
+    """Its health server would say 200 to everything."""
+    assert run(fresh(node_rank=1), FakeHost(), FakeJournal([line("Load weight end.")])) == "ready"
+    assert FakeProber.started == 0
+
+
+def test_a_stuck_server_says_where_its_ranks_stand() -> None:
+    """Or why that is not known."""
+    wait = fresh()
+    wait.see_lines([line("Load weight begin.")], 100.0)
+    stacks = [{"rank": "TP1", "pid": 8, "frames": ["read (loader.py:7)", "load (loader.py:3)"]}]
+    told = outcome.ended("stalled", RUNNING, wait, [], (), 800.0, stacks=(stacks, ""))
+    assert "stuck while loading weights: nothing printed, read or compiled for 700 s" in told["msg"]
+    assert "TP1 stands in read (loader.py:7), called by load (loader.py:3)." in told["msg"]
+    assert told["stacks"] == stacks
+    blind = outcome.ended("stalled", RUNNING, wait, [], (), 800.0, stacks=([], "there is no py-spy"))
+    assert "Where each rank stands is unknown: there is no py-spy." in blind["msg"]
 
 
 def test_unanswered_questions_and_their_echo_in_the_log_are_no_life() -> None:
@@ -133,6 +191,9 @@ def test_systemctl_show_is_read() -> None:
     assert not parse_unit("x.service", "LoadState=not-found\n").exists
 
 
+LOOKS: list[float] = []
+
+
 class FakeHost:
     """A unit whose port is ours from the start."""
 
@@ -147,9 +208,9 @@ class FakeHost:
         """As told."""
         return self.owner, "port 1 is held by another process" if self.owner == "other" else ""
 
-    def bytes_read(self, _unit: UnitState) -> int:
-        """Nothing."""
-        return 0
+    def working(self, _unit: UnitState) -> tuple[int, bool]:
+        """Nothing is read, nothing compiled."""
+        return 0, False
 
 
 class FakeJournal:
@@ -189,11 +250,11 @@ class FakeProber:
 
 def run(wait: Wait, host: FakeHost, journal: FakeJournal, seconds: float = 0.0) -> str:
     """The loop, with a clock that moves half a second a look."""
-    now = [100.0]
+    LOOKS[:] = [100.0]
 
     def clock() -> float:
-        now[0] += 0.5
-        return now[0]
+        LOOKS.append(LOOKS[-1] + 0.5)
+        return LOOKS[-1]
 
     FakeProber.started = 0
     question = Question(Endpoint("http://127.0.0.1:1"), "hi")
@@ -211,6 +272,16 @@ def test_another_process_on_the_port_is_never_asked() -> None:
     assert run(wait, FakeHost("other"), FakeJournal(), seconds=1.0) == "waiting"
     assert FakeProber.started == 0
     assert wait.progress(101.0).startswith("port 1 is held by another process")
+
+
+def test_no_slice_ends_while_the_server_comes_up() -> None:
+    """The next one would be blind while Python starts."""
+    wait = fresh()
+    coming_up = [line("Uvicorn running on http://127.0.0.1:30001", 101.0)]
+    assert run(wait, FakeHost("nobody"), FakeJournal(coming_up), seconds=1.0) == "waiting"
+    assert LOOKS[-1] > 130.0
+    assert run(fresh(), FakeHost("nobody"), FakeJournal([line("Load weight begin.", 101.0)]), seconds=1.0) == "waiting"
+    assert LOOKS[-1] < 103.0
 
 
 def test_the_loop_ends_on_a_terminal_line_although_answers_are_good() -> None:
