@@ -90,3 +90,53 @@ def test_slicing_by_hand_is_left_alone(run: Any) -> None:
     """The module can be used slice by slice."""
     result, calls, _lines = run([slice_of("a", "startup", "r")], slice_seconds=3)
     assert result["finished"] is False and len(calls) == 1
+
+
+READY = {"finished": True, "ready": True, "seconds": 1, "msg": "x generates.", "answer": "OK", "listening": ["127.0.0.1"]}
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What was looked at from the controller; the first look finds nobody."""
+    seen: list[Any] = []
+
+    def look(service: Any, client: Any) -> dict[str, Any]:
+        seen.append((service, client))
+        return {"reachable": len(seen) > 1, "problem": "x is ready on 127.0.0.1, but not reachable"}
+
+    monkeypatch.setattr(endpoint_ready.client_look, "look", look)
+    return seen
+
+
+def test_a_service_that_no_client_reaches_is_a_failure(run: Any, looks: list[Any]) -> None:
+    """And one that is reached says so."""
+    unreachable, _calls, _lines = run([READY], client_url="http://h:1", model="m", api_key="sk", client_validate_certs="no")
+    assert unreachable["failed"] and unreachable["ready"] and "not reachable" in unreachable["msg"]
+    service, client = looks[0]
+    assert (service.unit, service.model, service.listening) == ("x", "m", ["127.0.0.1"])
+    assert (client.url, client.api_key, client.validate_certs) == ("http://h:1", "sk", False)
+    reached, _calls, _lines = run([READY], client_url="http://h:1")
+    assert "failed" not in reached and reached["msg"] == "x generates. Reached at http://h:1 from the controller."
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        dict(READY, ready=False),  # check mode, or not ready
+        dict(READY, failed=True),
+        {key: value for key, value in READY.items() if key != "answer"},  # a node that serves no API
+    ],
+)
+def test_there_is_nothing_to_look_at(run: Any, looks: list[Any], answer: dict[str, Any]) -> None:
+    """Nobody is asked."""
+    run([answer], client_url="http://h:1")
+    run([READY])
+    assert looks == []
+
+
+def test_without_requests_nobody_waits_an_hour_first(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sentence comes before the wait."""
+    monkeypatch.setattr(endpoint_ready.client_look, "requests", None)
+    result, calls, _lines = run([READY], client_url="http://h:1")
+    assert result["failed"] and "pip install requests" in result["msg"] and calls == []
+    assert run([READY])[0]["ready"]
