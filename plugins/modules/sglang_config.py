@@ -15,6 +15,8 @@ description:
   - Before anything is written, the parser of the SGLang that is INSTALLED in the venv judges every argument. Each mistake is reported
     in a sentence of its own, with the nearest existing option where the name is unknown.
   - Arguments that SGLang refuses in a config file (its C(--x)/C(--no-x) pairs and custom actions) are returned in RV(command_line).
+  - Refuses a port on which another program listens, and names that program. SGLang itself would find out only after it has loaded
+    the whole model.
   - Also says whether the running unit is older than what it runs from, so that an interrupted deployment is finished by the next one.
 extends_documentation_fragment:
   - inferops.sglang.attributes
@@ -23,6 +25,7 @@ attributes:
     support: full
     details:
       - Where the venv is not there yet, the arguments cannot be judged; the module then warns and reports what it would write.
+      - A taken port is a warning, because an earlier task of a real run may free it.
   diff_mode:
     support: full
     details:
@@ -61,8 +64,12 @@ options:
     type: str
     default: root
   unit:
-    description: The systemd unit that runs from this file, for RV(restart_reasons).
+    description: The systemd unit that runs from this file, for RV(restart_reasons); it may hold its own port.
     type: str
+  check_port:
+    description: Whether the port of the arguments must be free, or held by O(unit) itself. Needs O(unit).
+    type: bool
+    default: true
   runs_from:
     description: More files and directories that the unit runs from. A restart is due when one of them is newer than the running process.
     type: list
@@ -110,6 +117,8 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.inferops.sglang.plugins.module_utils._core.launch import arguments as core
 from ansible_collections.inferops.sglang.plugins.module_utils._core.launch.probe import SCRIPT
+from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.ports import holder
+from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.processes import Processes
 
 # What was judged before, by unit file name: the parser is asked again only when the arguments or the installation change.
 RECEIPTS = "/var/lib/inferops/sglang_config"
@@ -181,6 +190,25 @@ def write(module: AnsibleModule, path: str, text: str, mode: int) -> None:
     module.atomic_move(staged, path)
 
 
+def refuse_a_taken_port(module: AnsibleModule, requested: dict[str, core.Value]) -> None:
+    """Fail with the name of the program that listens where the unit would."""
+    given = {name: words[0] for name, words in requested.items() if isinstance(words, list) and words}
+    host, port = given.get("host", "127.0.0.1"), given.get("port", "")
+    if not (module.params["check_port"] and module.params["unit"] and port.isdigit()):
+        return
+    owner = holder(Processes(), module.params["unit"], host, int(port))
+    if not owner:
+        return
+    sentence = (
+        f"Port {port} is taken by {owner}, so {module.params['unit']} could not listen on {host}:{port}. "
+        "Stop that program, or choose another port (sglang_service_port)."
+    )
+    if module.check_mode:
+        module.warn(sentence)
+    else:
+        module.fail_json(msg=sentence)
+
+
 def restart_reasons(module: AnsibleModule) -> list[str]:
     """What is newer than the unit's running main process."""
     if not module.params["unit"]:
@@ -217,6 +245,7 @@ def main() -> None:
             "owner": {"type": "str", "default": "root"},
             "group": {"type": "str", "default": "root"},
             "unit": {"type": "str"},
+            "check_port": {"type": "bool", "default": True},
             "runs_from": {"type": "list", "elements": "path", "default": []},
         },
         supports_check_mode=True,
@@ -230,6 +259,7 @@ def main() -> None:
     version, identity = installed(python)
     try:
         requested = core.normalise({**module.params["arguments"], **module.params["secret_arguments"]})
+        refuse_a_taken_port(module, requested)
         if identity and os.path.exists(python):
             plan = judge(module, requested, identity)
         elif module.check_mode:
