@@ -65,7 +65,9 @@ def look(service: Service, client: Client, clock: Callable[[], float] = time.mon
     kind, problem = _ask(service, client, clock)
     if problem:
         where = ", ".join(service.listening) or "its host"
-        problem = f"{service.unit} is ready on {where}, but not reachable at {client.url} from the controller: {problem}"
+        problem = (
+            f"{service.unit} is ready on {where}, but not reachable at {client.url} from the controller: {problem}"
+        )
     return {
         "url": client.url,
         "reachable": not problem,
@@ -160,7 +162,10 @@ def explained(error: Exception, client: Client, listening: Sequence[str]) -> tup
             f"nothing answered within {CONNECT_SECONDS:g} s; a firewall drops the packets, or the address is not this host's.",
         )
     if "Connection refused" in text:
-        return "refused", "the connection is refused; a firewall rejects it, or nothing forwards this address to the host."
+        return (
+            "refused",
+            "the connection is refused; a firewall rejects it, or nothing forwards this address to the host.",
+        )
     if "No route to host" in text or "unreachable" in text:
         return "unreachable", "there is no route to it, or a firewall says so."
     if "RemoteDisconnected" in text or "Connection aborted" in text or "reset" in text:
@@ -173,7 +178,8 @@ def _about_tls(text: str) -> str:
     if "WRONG_VERSION_NUMBER" in text or "record layer" in text:
         return "it speaks no TLS there; use http:// or put TLS in front of it."
     if "CERTIFICATE_VERIFY_FAILED" in text or "certificate" in text:
-        reason = text.rpartition("certificate verify failed: ")[2].split("(_ssl")[0].strip(" :') ")
+        reason = text.rpartition("certificate verify failed: ")[2].split("(_ssl")[0]
+        reason = reason.strip()
         return (
             f"its certificate is not trusted by the controller ({reason[:160]}); install the authority there, or set "
             "client_validate_certs to false."

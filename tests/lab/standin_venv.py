@@ -44,7 +44,9 @@ def build(suite: str) -> Path:
 def _put_py_spy(directory: Path) -> None:
     """Its wheel is one binary without Python code; unpacking it here takes a second, a pip in the venv half a minute."""
     with tempfile.TemporaryDirectory() as downloads:
-        run("python3", "-m", "pip", "download", "-qq", "--no-deps", "--only-binary=:all:", f"--dest={downloads}", PY_SPY)
+        run(
+            "python3", "-m", "pip", "download", "-qq", "--no-deps", "--only-binary=:all:", f"--dest={downloads}", PY_SPY
+        )
         with zipfile.ZipFile(next(Path(downloads).glob("*.whl"))) as wheel:
             name = next(name for name in wheel.namelist() if name.endswith("scripts/py-spy"))
             (directory / "py-spy").write_bytes(wheel.read(name))

@@ -92,7 +92,14 @@ def test_slicing_by_hand_is_left_alone(run: Any) -> None:
     assert result["finished"] is False and len(calls) == 1
 
 
-READY = {"finished": True, "ready": True, "seconds": 1, "msg": "x generates.", "answer": "OK", "listening": ["127.0.0.1"]}
+READY = {
+    "finished": True,
+    "ready": True,
+    "seconds": 1,
+    "msg": "x generates.",
+    "answer": "OK",
+    "listening": ["127.0.0.1"],
+}
 
 
 @pytest.fixture
@@ -110,7 +117,9 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 def test_a_service_that_no_client_reaches_is_a_failure(run: Any, looks: list[Any]) -> None:
     """And one that is reached says so."""
-    unreachable, _calls, _lines = run([READY], client_url="http://h:1", model="m", api_key="sk", client_validate_certs="no")
+    unreachable, _calls, _lines = run(
+        [READY], client_url="http://h:1", model="m", api_key="sk", client_validate_certs="no"
+    )
     assert unreachable["failed"] and unreachable["ready"] and "not reachable" in unreachable["msg"]
     service, client = looks[0]
     assert (service.unit, service.model, service.listening) == ("x", "m", ["127.0.0.1"])

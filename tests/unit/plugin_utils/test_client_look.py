@@ -90,9 +90,7 @@ def test_reached_without_a_proxy_of_the_environment(serve: Serve, monkeypatch: p
         ({"text": "!!!!!!!!!!!"}, "answer", "one repeated character"),
     ],
 )
-def test_what_answers_is_not_what_was_proven(
-    serve: Serve, attributes: dict[str, Any], kind: str, problem: str
-) -> None:
+def test_what_answers_is_not_what_was_proven(serve: Serve, attributes: dict[str, Any], kind: str, problem: str) -> None:
     """The sentence says what a client would find."""
     url = serve(**attributes)
     found = client_look.look(OPEN, Client(url))
@@ -173,7 +171,8 @@ def test_tls_where_there_is_none_and_the_other_way_round(serve: Serve, tmp_path:
     if not shutil.which("openssl"):
         pytest.skip("needs openssl to make a certificate")
     pem = tmp_path / "both.pem"
-    make = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=x -addext subjectAltName=IP:127.0.0.1".split()
+    make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=x"]
+    make += ["-addext", "subjectAltName=IP:127.0.0.1"]
     subprocess.run([*make, "-keyout", str(pem), "-out", str(tmp_path / "cert")], check=True, capture_output=True)
     pem.write_text(pem.read_text() + (tmp_path / "cert").read_text())
     url = serve(tls=pem)

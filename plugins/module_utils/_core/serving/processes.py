@@ -14,10 +14,10 @@ import re
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.evidence import redact, shorten
 
 # First 15 letters of a name, as the kernel keeps it. A compiler that runs is progress, although nothing is printed.
-_COMPILERS = frozenset(
-    ("nvcc", "cicc", "ptxas", "ptxas-blackwell", "fatbinary", "nvlink", "cudafe++", "cc1", "cc1plus", "as", "ld", "ld.bfd")
-    + ("ld.lld", "lld", "clang", "clang++", "hipcc", "lto1")
-)  # fmt: skip
+_COMPILERS = frozenset({
+    "nvcc", "cicc", "ptxas", "ptxas-blackwell", "fatbinary", "nvlink", "cudafe++", "cc1", "cc1plus", "as", "ld",
+    "ld.bfd", "ld.lld", "lld", "lto1", "clang", "clang++", "hipcc",
+})  # fmt: skip
 _PAGE = 4096  # bytes; the smallest page there is, so a larger one only counts as less
 _UNIT_NAME = re.compile(r"[^/]+\.(?:service|scope)(?=/|$)")
 
@@ -89,7 +89,8 @@ class Processes:
         """
         total = 0
         for pid in pids:
-            total += sum(map(int, re.findall(r"^(?:rchar|read_bytes): (\d+)", self.read(f"proc/{pid}/io"), re.MULTILINE)))
+            read = re.findall(r"^(?:rchar|read_bytes): (\d+)", self.read(f"proc/{pid}/io"), re.MULTILINE)
+            total += sum(int(number) for number in read)
             fields = self.read(f"proc/{pid}/stat").rpartition(")")[2].split()
             if len(fields) > 10:  # minflt and majflt, proc(5)
                 total += (int(fields[7]) + int(fields[9])) * _PAGE

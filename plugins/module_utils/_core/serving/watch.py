@@ -79,8 +79,11 @@ class Prober:
                     self._results.put(probe.Answer(problem=wrong, final=True))
                 return
             model = question.model or (self.models[0] if self.models else "")
-            for _time in range(2):  # the same prompt again: some failures need a cached prefix (sglang#28528)
-                answer = probe.generate(question.endpoint, model, question.prompt, question.request_timeout_seconds)
+            # The same prompt again: some failures need a cached prefix (sglang#28528). That shows within fewer tokens.
+            for tokens in (probe.MAX_TOKENS, probe.MAX_TOKENS // 2):
+                answer = probe.generate(
+                    question.endpoint, model, question.prompt, question.request_timeout_seconds, tokens
+                )
                 if question.model and not self.models and not answer.problem:
                     unknown = f"it generates, but /v1/models does not tell whether it serves model={question.model}"
                     answer = replace(answer, problem=unknown)
