@@ -130,7 +130,8 @@ def watch(
                 prober.start(warm=announced)
                 next_question = now + UNANNOUNCED_SECONDS
         if wait.timeline.phase not in _OVER:
-            wait.see_work(*host.working(unit), now)
+            taken_in, compiling = host.working(unit)
+            wait.see_work(taken_in, compiling, now)
         verdict = wait.verdict(now)
         if verdict == READY and owner != "ours" and not wait.node_rank:
             wait.good.clear()
