@@ -69,7 +69,7 @@ options:
   diagnosis:
     description: The C(diagnosis) of a failed start, as M(inferops.sglang.endpoint_ready) returns it.
     type: dict
-  message:
+  failure_message:
     description: The message of that failure, which stands at the beginning of this module's own.
     type: str
     default: ""
@@ -122,7 +122,7 @@ note_text:
   returned: success
   type: str
 died:
-  description: The first line of O(message), what died and why.
+  description: The first line of O(failure_message), what died and why.
   returned: with O(diagnosis), on success
   type: str
 left:
@@ -205,7 +205,7 @@ def review(module: AnsibleModule) -> dict[str, Any]:
 def choose(module: AnsibleModule) -> dict[str, Any]:
     """The remedy to apply now, loudly; or the failure, with the reason why nothing is applied."""
     params = module.params
-    died = params["message"].partition("\n")
+    died = params["failure_message"].partition("\n")
     before = remembered(module)
     if before:
         left = [
@@ -218,7 +218,7 @@ def choose(module: AnsibleModule) -> dict[str, Any]:
             params["diagnosis"], params["allowed"], params["arguments"], params["environment"], params["reserved"]
         )
     if remedy is None:
-        lines = [params["message"], *(f"  {sentence}" for sentence in left)]
+        lines = [params["failure_message"], *(f"  {sentence}" for sentence in left)]
         return module.fail_json(msg="\n".join(lines), diagnosis=params["diagnosis"], left=left)
     change = changes.Change(remedy["arguments"], remedy["environment"])
     remedy["applied_at"] = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
@@ -249,7 +249,7 @@ def main() -> None:
             "environment": {"type": "dict", "default": {}},
             "reserved": {"type": "list", "elements": "str", "default": []},
             "diagnosis": {"type": "dict"},
-            "message": {"type": "str", "default": ""},
+            "failure_message": {"type": "str", "default": ""},
         },
         supports_check_mode=True,
     )

@@ -226,7 +226,9 @@ def main() -> None:
     if not invocation:
         state = "has not run" if unit.exists else "does not exist on this host, and has not run"
         text = f"{unit.name} {state} as far back as the journal goes; there is nothing to diagnose."
-        module.exit_json(invocation_id="", **dict(outcome.diagnosed(unit.name, [], None, ()), msg=text, readable=text))
+        result = outcome.diagnosed(unit.name, [], None, ())
+        result.update(invocation_id="", msg=text, readable=text)
+        module.exit_json(**result)
     current = unit if invocation == unit.invocation else None
     journal = Journal(run, invocation, everything=everything)
     journal.read_into(log.extend)

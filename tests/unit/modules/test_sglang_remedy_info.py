@@ -19,7 +19,7 @@ DIAGNOSIS = {
 }
 FAILURE = {
     "diagnosis": DIAGNOSIS,
-    "message": "sglang.service died while warming up.\n  remedy 1: SGLANG_WARMUP_TIMEOUT",
+    "failure_message": "sglang.service died while warming up.\n  remedy 1: SGLANG_WARMUP_TIMEOUT",
 }
 LINE = 'sglang_service_environment: {SGLANG_WARMUP_TIMEOUT: "1800"}'
 
@@ -96,7 +96,7 @@ def test_without_a_note_nothing_is_said(run: Any) -> None:
 def test_a_failure_that_may_not_be_remedied_is_the_failure_still(run: Any) -> None:
     ended = run(**FAILURE, allowed=["server_args"])
     assert ended.failed
-    assert ended.result["msg"].startswith(FAILURE["message"])
+    assert ended.result["msg"].startswith(FAILURE["failure_message"])
     assert ended.result["diagnosis"] == DIAGNOSIS
     assert "lists neither environment nor warm-up-timeout" in ended.result["msg"]
 

@@ -166,13 +166,14 @@ def _rank(process_name: str) -> str:
 
 def _obituary(index: int, entry: Entry, entries: list[Entry]) -> tuple[str, int | None]:
     """Rank and process of a native crash: its own lines name neither, but the parent's line about it does."""
+    own = entry.rank if entry.pid is not None else ""  # without a pid a bare line only has its neighbour's rank
     for other in entries[index : index + 60]:
         starting = _DIED_STARTING.search(other.text)
         if starting:
-            return entry.rank or f"TP{starting.group(1)}", entry.pid
+            return own or f"TP{starting.group(1)}", entry.pid
         found = _NATIVE.search(other.text)
         if found and (entry.pid is None or entry.pid == int(found.group(2))):
-            return entry.rank or _rank(found.group(1)), int(found.group(2))
+            return own or _rank(found.group(1)), int(found.group(2))
     return entry.rank, entry.pid
 
 

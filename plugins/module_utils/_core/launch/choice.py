@@ -53,10 +53,9 @@ def choose(
     for number, offered in enumerate(diagnosis.get("remedies") or [], 1):
         change = changes.parse(offered["kind"], offered["value"])
         why = _left(signature, offered, change, allowed, arguments, environment, reserved)
-        if why:
+        if why or change is None:
             left.append(f"remedy {number} ({offered['value']}) was not applied: {why}")
             continue
-        assert change is not None
         chosen = {key: offered[key] for key in ("kind", "value", "unattended")}
         chosen.update(signature=signature, title=str(diagnosis.get("title", "")))
         return dict(chosen, arguments=change.arguments, environment=change.environment), left
