@@ -262,12 +262,15 @@ resume:
 import json
 import re
 import time
+from functools import partial
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.custom import (
     SIGNATURES_OPTION,
+    anywhere,
     user_signatures,
 )
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.log import Log
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving import outcome, probe
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.host import Host, Journal
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.readiness import (
@@ -369,7 +372,8 @@ def main() -> None:
     if module.check_mode:
         module.exit_json(**outcome.in_check_mode(unit, params["url"]))
 
-    wait = Wait(Limits(params["timeout_seconds"], params["stall_seconds"]), params["expect"] or "", params["node_rank"])
+    limits = Limits(params["timeout_seconds"], params["stall_seconds"])
+    wait = Wait(limits, params["expect"] or "", params["node_rank"], log=Log(signatures))
     if params["resume"]:
         try:
             wait.resume(json.loads(params["resume"]))
@@ -379,9 +383,9 @@ def main() -> None:
             )
     else:
         wait.begin(unit, time.time())
-    journal = Journal(run, wait.invocation, unit.since)
+    journal = Journal(run, wait.invocation, unit.since, everything=anywhere(signatures))
     if not params["resume"] and not unit.running:
-        wait.see_lines(journal.read(), time.time())
+        journal.read_into(partial(wait.see_lines, now=time.time()))
         fail(module, outcome.not_running(unit, wait, signatures))
 
     endpoint = probe.Endpoint(params["url"], read_key(module), params["validate_certs"])

@@ -160,6 +160,7 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.custom import (
     SIGNATURES_OPTION,
+    anywhere,
     user_signatures,
 )
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.log import Log, read_stream
@@ -211,7 +212,7 @@ def main() -> None:
         module.fail_json(msg=str(error))
 
     log = Log(signatures)
-    everything = any(one.line or one.nearby for one in signatures)
+    everything = anywhere(signatures)
     if module.params["path"]:
         try:
             with open(module.params["path"], "rb") as handle:

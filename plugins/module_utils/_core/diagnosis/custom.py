@@ -38,6 +38,11 @@ def user_signatures(given: list[dict[str, Any]]) -> tuple[Signature, ...]:
     return tuple(_one(number, dict(item)) for number, item in enumerate(given, 1))
 
 
+def anywhere(signatures: tuple[Signature, ...]) -> bool:
+    """True where one of the user's patterns may match any line, also one that is otherwise passed over as routine."""
+    return any(one.line or one.nearby for one in signatures)
+
+
 def _one(number: int, item: dict[str, Any]) -> Signature:
     name = f"signatures[{number}]"
     if not item.get("id") or not (item.get("exception") or item.get("line")):

@@ -66,7 +66,7 @@ def ended(
     nnodes: int = 0,
 ) -> dict[str, Any]:
     """The result of a wait that is over. `stacks` is where the ranks of a stuck server stand, or why that is unknown."""
-    started = next((entry.time for entry in wait.entries if entry.time is not None), wait.started)
+    started = next((entry.time for entry in wait.log.entries if entry.time is not None), wait.started)
     seconds = round(max(0.0, now - started), 2)
     if verdict == READY and wait.node_rank:
         return _worker_up(unit, wait, nnodes, seconds, now)
@@ -77,7 +77,7 @@ def ended(
             False,
             f"{unit.name} runs, but it is not usable: {wait.problem}.",
             phases=wait.timeline.seconds(now),
-            early_warnings=diagnose(wait.entries)["early_warnings"],
+            early_warnings=diagnose(wait.log.entries)["early_warnings"],
         )
     elif verdict in (STALLED, TIMEOUT):
         result = _gave_up(verdict, unit, wait, now, *stacks)
@@ -122,7 +122,7 @@ def _ready(unit: UnitState, wait: Wait, models: list[str], seconds: float, now: 
         # A server that has been up for days spent no part of its start in that.
         phases=[phase for phase in wait.timeline.seconds(now) if phase["name"] != "serving"],
         invocation_id=wait.invocation,
-        early_warnings=diagnose(wait.entries)["early_warnings"],
+        early_warnings=diagnose(wait.log.entries)["early_warnings"],
     )
 
 
@@ -135,7 +135,7 @@ def _worker_up(unit: UnitState, wait: Wait, nnodes: int, seconds: float, now: fl
         seconds=seconds,
         phases=wait.timeline.seconds(now),
         invocation_id=wait.invocation,
-        early_warnings=diagnose(wait.entries)["early_warnings"],
+        early_warnings=diagnose(wait.log.entries)["early_warnings"],
     )
 
 
@@ -148,7 +148,7 @@ def _died(unit: UnitState, wait: Wait, signatures: Sequence[Signature], seconds:
     """The unit ended, or printed that it is over. What systemd knows of the end counts only for this invocation."""
     same = unit.invocation == wait.invocation and not unit.running
     known = UnitExit(unit.exit_code, unit.exit_status, unit.result) if same else None
-    diagnosis = diagnose(wait.entries, known, signatures, ending_is_failure=same)
+    diagnosis = diagnose(wait.log.entries, known, signatures, ending_is_failure=same)
     if diagnosis["signature"] == "port-in-use" and wait.foreign_port:
         diagnosis["cause"] += f" Now {wait.foreign_port}."
     if diagnosis["failed"]:
@@ -192,12 +192,12 @@ def _gave_up(
     elif unknown and verdict == STALLED:
         msg += f" Where each rank stands is unknown: {unknown}."
     diagnosis = dict(
-        diagnose(wait.entries),
+        diagnose(wait.log.entries),
         failed=True,
         signature=verdict,
         title="It hangs" if verdict == STALLED else "It was not ready in time",
         cause=msg,
-        evidence=[show(entry) for entry in wait.entries if entry.text.strip()][-20:],
+        evidence=[show(entry) for entry in wait.log.entries if entry.text.strip()][-20:],
     )
     return _result(
         False,

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Iterable
 
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.engine import is_stop, is_terminal
-from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.log import UNIT, Entry
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.log import UNIT, Entry, Log
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.phases import TITLES, Timeline
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.probe import Answer, judge_text
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving.stall import Intake, limit_of
@@ -50,10 +50,10 @@ class Wait:
     invocation: str = ""
     restarts: int = 0
     wrong: int = 0
-    lines: int = 0
+    newest: float = 0.0
     intake: Intake = field(default_factory=Intake)
     timeline: Timeline = field(default_factory=Timeline)
-    entries: list[Entry] = field(default_factory=list)
+    log: Log = field(default_factory=Log)
     good: list[Answer] = field(default_factory=list)
     terminal_at: float | None = None
     problem: str = ""
@@ -68,7 +68,7 @@ class Wait:
             "invocation": self.invocation,
             "restarts": self.restarts,
             "wrong": self.wrong,
-            "lines": self.lines,
+            "newest": self.newest,
             "intake": [self.intake.total, self.intake.at],
         }
 
@@ -76,7 +76,7 @@ class Wait:
         """Continue where another slice ended."""
         self.started, self.changed = float(saved["started"]), float(saved["changed"])
         self.invocation, self.restarts = str(saved["invocation"]), int(saved["restarts"])
-        self.wrong, self.lines = int(saved["wrong"]), int(saved["lines"])
+        self.wrong, self.newest = int(saved["wrong"]), float(saved["newest"])
         self.intake = Intake(int(saved["intake"][0]), float(saved["intake"][1]))
 
     def begin(self, unit: UnitState, now: float) -> None:
@@ -84,20 +84,20 @@ class Wait:
         self.started = self.changed = now
         self.invocation, self.restarts = unit.invocation, unit.restarts
 
-    def see_lines(self, lines: list[Entry], now: float) -> None:
-        """Take new lines of the invocation's journal."""
-        self.entries.extend(lines)
-        self.timeline.feed(lines)
-        alive = (line for line in self.entries if line.source == UNIT and not _OWN_QUESTIONS.search(line.text))
-        count = sum(1 for _line in alive) if lines else 0
-        if count > self.lines:  # a new slice reads the old lines again, which is no news
-            self.lines, self.changed = count, now
-        if self.node_rank and any(_WORKER_IS_UP.search(line.text) for line in lines):
-            self.schedulers_up = True
-        end = next((line for line in lines if is_terminal(line) or is_stop(line)), None)
-        if end is not None and self.terminal_at is None:
-            # Reading on is counted from when the line was written, not from when it was seen.
-            self.terminal_at = now if end.time is None else min(now, end.time)
+    def see_lines(self, lines: Iterable[Entry], now: float) -> None:
+        """Take new lines of the invocation's journal, of which there can be more than memory should hold."""
+        for line in lines:
+            self.log.extend((line,))
+            self.timeline.feed((line,))
+            if line.source == UNIT and not _OWN_QUESTIONS.search(line.text):
+                written = now if line.time is None else line.time
+                if written > self.newest:  # a new slice reads the old lines again, which is no news
+                    self.newest, self.changed = written, now
+            if self.node_rank and _WORKER_IS_UP.search(line.text):
+                self.schedulers_up = True
+            if self.terminal_at is None and (is_terminal(line) or is_stop(line)):
+                # Reading on is counted from when the line was written, not from when it was seen.
+                self.terminal_at = now if line.time is None else min(now, line.time)
 
     def see_work(self, taken_in: int, compiling: bool, now: float) -> None:
         """The service prints nothing while it reads (bytes so far) or compiles; both show that it works."""

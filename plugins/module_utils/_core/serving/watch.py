@@ -12,6 +12,7 @@ import queue
 import threading
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Callable
 
 from ansible_collections.inferops.sglang.plugins.module_utils._core.serving import probe
@@ -119,7 +120,7 @@ def watch(
         for answer in prober.answers():
             wait.see_answer(answer, now)
         unit = host.unit()
-        wait.see_lines(journal.read(), now)
+        journal.read_into(partial(wait.see_lines, now=now))
         wait.see_unit(unit, now)
         owner, wait.foreign_port = host.listening(unit) if unit.running else ("nobody", "")
         wait.see_socket(owner)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from typing import Any
+from typing import Any, Callable, Iterable
 
 import pytest
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.log import UNIT, Entry
@@ -104,14 +104,14 @@ def test_reading_on_is_counted_from_the_line_and_not_from_when_it_was_seen() -> 
 def test_stall_and_timeout_and_what_counts_as_life() -> None:
     """New lines and bytes read are life; old lines read again by a new slice are not."""
     wait = fresh(timeout=1000.0, stall=50.0)
-    wait.see_lines([line("Load weight begin.")], 110.0)
+    wait.see_lines([line("Load weight begin.", 109.0)], 110.0)
     wait.see_work(1 << 20, False, 120.0)
     wait.see_work(1 << 30, False, 150.0)
     assert wait.verdict(199.0) == "waiting"
     assert wait.verdict(200.0) == "stalled"
     again = Wait(wait.limits)
     again.resume(wait.saved())
-    again.see_lines([line("Load weight begin.")], 199.0)
+    again.see_lines([line("Load weight begin.", 109.0)], 199.0)
     again.see_work(1 << 30, False, 199.0)
     assert again.verdict(200.0) == "stalled"
     again.see_work(1 << 30, True, 199.5)
@@ -219,9 +219,9 @@ class FakeJournal:
     def __init__(self, *batches: list[Entry]) -> None:
         self.batches = list(batches)
 
-    def read(self) -> list[Entry]:
+    def read_into(self, take: Callable[[Iterable[Entry]], None]) -> None:
         """The next batch."""
-        return self.batches.pop(0) if self.batches else []
+        take(iter(self.batches.pop(0) if self.batches else []))
 
 
 class FakeProber:
