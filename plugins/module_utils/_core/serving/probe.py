@@ -149,7 +149,7 @@ def read_answer(status: int, data: bytes, seconds: float) -> Answer:
     excerpt = data[:200].decode("utf-8", "replace").strip()
     if status in (401, 403):
         return Answer("", seconds, status, f"the server refused the API key (HTTP {status})", True)
-    if status in (400, 404, 405, 422):
+    if status in (400, 404, 405, 422, 501):
         return Answer("", seconds, status, f"the server refused the request (HTTP {status}: {excerpt})", True)
     if status != 200:
         return Answer("", seconds, status, f"HTTP {status}: {excerpt}")

@@ -87,6 +87,7 @@ def test_a_generation_is_read_whole_although_the_server_closes(
     [
         (401, b'{"error":"Unauthorized"}', "refused the API key", True),
         (404, b"no", "refused the request (HTTP 404", True),
+        (501, b"<html>", "refused the request (HTTP 501", True),
         (503, b"", "HTTP 503", False),
         (200, b"<html>", "not a chat completion", True),
         (200, b'{"choices": []}', "not a chat completion", True),
