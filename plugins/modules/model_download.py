@@ -217,7 +217,7 @@ progress:
   description: One line for people about where the transfer stands.
   returned: when not finished
   type: str
-  sample: 212 GiB of 590 GiB  36 %  1.9 GiB/s  ETA 3 min 20 s  61/163 files verified
+  sample: 212/590 GiB  36 %  1.9 GiB/s  ETA 3 min 20 s  61/163 files verified
 resume:
   description: What the next slice has to know. It holds no secret.
   returned: when not finished

@@ -28,12 +28,19 @@ def readable_seconds(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
+def share_of(done_bytes: int, total_bytes: int) -> str:
+    """Both in the unit of the whole, as ``212/590 GiB``."""
+    size, unit = next(((size, unit) for size, unit in _UNITS if total_bytes >= size), (1, "B"))
+    digits = 1 if total_bytes < 100 * size and size > 1 else 0
+    return f"{done_bytes / size:.{digits}f}/{total_bytes / size:.{digits}f} {unit}"
+
+
 def progress_line(done_bytes: int, total_bytes: int, bytes_per_second: float, verified: int, files: int) -> str:
-    """One line such as ``212 GiB of 590 GiB  36 %  1.9 GiB/s  ETA 3 min 20 s  61/163 files verified``."""
-    parts = [f"{readable_bytes(done_bytes)} of {readable_bytes(total_bytes)}"]
-    # Never 100 % before the last byte is there.
-    parts.append(f"{100 * done_bytes // total_bytes if total_bytes else 100} %")
+    """One line such as ``212/590 GiB  36 %  1.9 GiB/s  ETA 3 min 20 s  61/163 files verified``."""
+    parts = [share_of(done_bytes, total_bytes)]
     left = total_bytes - done_bytes
+    # Never 100 % before the last byte is there.
+    parts.append(f"{min(99, round(100 * done_bytes / total_bytes)) if left > 0 else 100} %")
     if left > 0:
         parts.append(f"{readable_bytes(bytes_per_second)}/s")
         if bytes_per_second >= 1:

@@ -80,9 +80,9 @@ def test_a_file_has_the_same_name_in_every_session_and_another_for_another_commi
 
 def test_progress_reads_like_a_sentence() -> None:
     line = progress_line(212 * GIB, 590 * GIB, 1.9 * GIB, 61, 163)
-    assert line == "212 GiB of 590 GiB  35 %  1.9 GiB/s  ETA 3 min 19 s  61/163 files verified"
-    assert progress_line(10, 10, 0, 1, 2) == "10 B of 10 B  100 %  1/2 files verified"
-    assert progress_line(0, 10 * GIB, 0, 0, 2) == "0 B of 10.0 GiB  0 %  0 B/s  0/2 files verified"
+    assert line == "212/590 GiB  36 %  1.9 GiB/s  ETA 3 min 19 s  61/163 files verified"
+    assert progress_line(10, 10, 0, 1, 2) == "10/10 B  100 %  1/2 files verified"
+    assert progress_line(0, 10 * GIB, 0, 0, 2) == "0.0/10.0 GiB  0 %  0 B/s  0/2 files verified"
 
 
 def test_a_hundred_percent_means_the_last_byte() -> None:
