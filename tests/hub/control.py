@@ -20,6 +20,7 @@ KINDS = {
     "short_body": "announce the full length, send half of it and close",
     "cut": "close after *after_bytes* of the body",
     "slow": "send at *bytes_per_second*",
+    "paced": "let the kernel hold the connection to *bytes_per_second*; costs the hub nothing",
     "corrupt": "send the right number of bytes, one of them wrong",
     "redirect_loop": "redirect to the same address",
 }

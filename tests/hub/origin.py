@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -15,6 +16,8 @@ from hub.control import Control, Fault
 
 LOGIN_PAGE = b"<html>login</html>"
 CHUNK_BYTES = 256 * 1024
+SO_MAX_PACING_RATE = 47  # linux/socket.h; Python has no name for it
+UNPACED = (1 << 32) - 1
 
 
 class Origin(BaseHTTPRequestHandler):
@@ -24,6 +27,7 @@ class Origin(BaseHTTPRequestHandler):
     origin = "origin"
     control: Control
     fault: Fault | None = None
+    paced = False
 
     def do_GET(self) -> None:
         split = urlsplit(self.path)
@@ -85,14 +89,23 @@ class Origin(BaseHTTPRequestHandler):
         if partial:
             self.send_header("Content-Range", f"bytes {first}-{last}/{size}")
         entry = self.note(206 if partial else 200, 0)
+        self._pace()
         self.end_headers()
         if self.command != "HEAD":
             with file.open("rb") as stream:
                 self.control.add_bytes(self.origin, entry, self._send(stream, first, last - first + 1))
 
+    def _pace(self) -> None:
+        """Set or lift the limit of this connection, which may have served another request before."""
+        paced = self.fault is not None and self.fault.kind == "paced"
+        rate = self.fault.bytes_per_second if self.fault and paced else UNPACED
+        if paced or self.paced:
+            self.connection.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, rate)
+        self.paced = paced
+
     def _send(self, stream: BinaryIO, first: int, length: int) -> int:
         fault = self.fault
-        if fault is None or fault.kind == "no_range":
+        if fault is None or fault.kind in ("no_range", "paced"):
             try:
                 return self.connection.sendfile(stream, first, length) if length else 0
             except OSError:  # the client has enough; how much it took is where the file stands
