@@ -19,6 +19,7 @@ from typing import Any
 
 from lab.shell import LabError
 
+from benchmarks.common import report
 from benchmarks.download import ours
 from benchmarks.download.stage import TARGET, Stage
 
@@ -122,7 +123,7 @@ def main() -> int:
         and not figures["second_run_reads_content"]
         and memory <= 100
     )
-    print(json.dumps({"name": "download", "figures": figures, "goal": GOAL, "met": met}))
+    report("download", figures, GOAL, met)
     return 0
 
 
