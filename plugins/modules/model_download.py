@@ -82,6 +82,14 @@ options:
   seed_key:
     description: The key whose digest M(inferops.sglang.model_seed) was given. Required with O(seeds), except in check mode.
     type: str
+  extra_files:
+    description:
+      - What happens to files that the commit does not list and that programs would load from the directory all the same,
+        such as a shard of another model or a C(tokenizer.json) of one's own.
+      - V(report) warns of them, V(remove) deletes them, V(ignore) does not look.
+    type: str
+    choices: [report, remove, ignore]
+    default: report
   verify:
     description:
       - What a finished directory is asked for.
@@ -188,6 +196,12 @@ downloaded_bytes:
   returned: success
   type: int
   sample: 633507610624
+extra_files:
+  description: Files that programs would load although the commit does not list them, at most 40; see O(extra_files).
+  returned: success, when finished
+  type: list
+  elements: str
+  sample: [model-00065-of-00064.safetensors]
 shared_bytes:
   description: How many bytes came from other hosts.
   returned: success
@@ -233,6 +247,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.options import MAX_CONNECTIONS
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.errors import HubError
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.names import NameRefused
+from ansible_collections.inferops.sglang.plugins.module_utils._target import extra_files
 from ansible_collections.inferops.sglang.plugins.module_utils._target.aria2_unit import Settings
 from ansible_collections.inferops.sglang.plugins.module_utils._target.model_download import ModelDownload, Wish
 from ansible_collections.inferops.sglang.plugins.module_utils._target.ownership import apply_ownership
@@ -332,6 +347,8 @@ def run(module: AnsibleModule) -> dict[str, Any]:
         attributes = (params["owner"], params["group"], params["mode"], params["directory_mode"])
         paths = [file.path for file in download.files]
         result["changed"] = apply_ownership(module, params["path"], paths, *attributes) or result["changed"]
+    if result["finished"]:
+        look_for_extra_files(module, download, result)
     if not result["finished"]:
         result.update(progress=download.progress, resume=download.resume)
     elif download.resume.get("unreached"):
@@ -350,6 +367,23 @@ def run(module: AnsibleModule) -> dict[str, Any]:
         seconds=round(time.time() - started, 1),
     )
     return result
+
+
+def look_for_extra_files(module: AnsibleModule, download: ModelDownload, result: dict[str, Any]) -> None:
+    """Report or remove what a program would load although the commit does not list it."""
+    path, wish = module.params["path"], module.params["extra_files"]
+    # What an earlier commit left is removed when this one is published, whatever the option says.
+    listed = download.directory.receipted | {file.path for file in download.manifest.files}
+    extra = extra_files.find_extra(path, listed) if wish != "ignore" else []
+    result["extra_files"] = extra[:DIFF_FILES]
+    if extra and wish == "report":
+        module.warn(extra_files.warning(path, extra))
+    elif extra:
+        result["changed"] = True
+        if module._diff:
+            result["diff"]["after"]["removed"] = extra[:DIFF_FILES]
+        if not module.check_mode:
+            extra_files.remove_extra(path, extra)
 
 
 def difference(download: ModelDownload) -> dict[str, Any]:
@@ -375,6 +409,7 @@ def main() -> None:
             "seeds": {"type": "list", "elements": "str", "default": []},
             "seed_address": {"type": "str"},
             "seed_key": {"type": "str", "no_log": True},
+            "extra_files": {"type": "str", "choices": ["report", "remove", "ignore"], "default": "report"},
             "verify": {"type": "str", "choices": ["receipts", "structure", "full"], "default": "receipts"},
             "owner": {"type": "str"},
             "group": {"type": "str"},

@@ -22,6 +22,11 @@ def listing() -> list[dict[str, Any]]:
         return [item for item in json.load(answer) if item["type"] == "file"]
 
 
+def counts() -> dict[str, int]:
+    with urlopen(f"{HUB}/_hub/requests") as answer:
+        return dict(json.load(answer)["counts"])
+
+
 def test_every_file_has_the_size_and_the_digest_of_the_listing(host: Any) -> None:
     wanted = [item for item in listing() if not item["path"].startswith("tokenizer")]
     assert len(wanted) >= 5
@@ -46,6 +51,19 @@ def test_nothing_is_left_of_the_transfer(host: Any) -> None:
     assert (left, units, host.check_output("ls /run/inferops-model-download")) == ("", "", "")
 
 
+def test_the_hubs_own_client_takes_the_directory_for_its_own(host: Any) -> None:
+    """With its records in place it asks what the commit holds, and about no file."""
+    with urlopen(f"{HUB}/api/models/lab/shards/revision/main") as answer:
+        commit = json.load(answer)["sha"]
+    before = counts()
+    hf = f"HF_ENDPOINT={HUB} HF_HUB_DISABLE_XET=1 HF_HUB_DISABLE_UPDATE_CHECK=1 /opt/hf/bin/hf"
+    host.run_expect([0], f"{hf} download lab/shards --revision {commit} --exclude 'tokenizer*' --local-dir {MODEL}")
+    asked = {name: count - before[name] for name, count in counts().items()}
+    assert (asked["hub_requests"] <= 2, asked["cdn_requests"]) == (True, 0)
+    verified = host.run_expect([0], f"{hf} cache verify lab/shards --local-dir {MODEL}")
+    assert "mismatch" not in verified.stdout.lower()
+
+
 def test_the_token_is_nowhere_on_the_host(host: Any) -> None:
     found = host.run(f"grep -rls {TOKEN} /etc /home /opt /root /run /srv /tmp /usr/local /var 2>/dev/null")
     assert found.stdout == ""
@@ -53,8 +71,7 @@ def test_the_token_is_nowhere_on_the_host(host: Any) -> None:
 
 
 def test_the_cdn_never_saw_the_token_and_the_hub_did() -> None:
-    with urlopen(f"{HUB}/_hub/requests") as answer:
-        counts = json.load(answer)["counts"]
-    assert counts["hub_authorizations"] > 0
-    assert counts["cdn_requests"] > 0
-    assert counts["cdn_authorizations"] == 0
+    seen = counts()
+    assert seen["hub_authorizations"] > 0
+    assert seen["cdn_requests"] > 0
+    assert seen["cdn_authorizations"] == 0

@@ -6,6 +6,7 @@
     <path>/config.json, model-00001-of-00002.safetensors ...   verified files, nothing else
     <path>/.partial-<commit>/                                  what is on its way, and its receipts
     <path>/.model_download/                                    the published manifest, the receipts, the lock
+    <path>/.cache/huggingface/download/                        what hf keeps about the same files, see hf_records.py
 
 Note that this module util is PRIVATE to the collection. It can have breaking changes at any time.
 """
@@ -18,6 +19,7 @@ import os
 import shutil
 import stat
 import threading
+import time
 from typing import BinaryIO, Iterator, Sequence
 
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import OnDisk
@@ -32,6 +34,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.rece
     load_receipts,
     receipt_for,
 )
+from ansible_collections.inferops.sglang.plugins.module_utils._target.hf_records import remove_record, write_records
 
 STATE = ".model_download"
 PARTIAL = ".partial-"
@@ -50,6 +53,11 @@ class ModelDirectory:
         self._lock = threading.Lock()
         self._final = load_receipts(_read(os.path.join(self._state, "receipts.json")))
         self._staged = load_receipts(_read(os.path.join(self.staging, STATE, "receipts.json")))
+
+    @property
+    def receipted(self) -> set[str]:
+        """The paths of the files under their final names that have a receipt, also one of an earlier commit."""
+        return set(self._final)
 
     def final(self, path: str) -> str:
         return os.path.join(self.path, path)
@@ -167,8 +175,10 @@ class ModelDirectory:
         for path in [path for path in self._final if path not in listed]:
             with contextlib.suppress(FileNotFoundError):
                 os.remove(self.final(path))
+            remove_record(self.path, path)
             del self._final[path]
             changed = True
+        write_records(self.path, self.commit, files, time.time())
         _write(os.path.join(self._state, "manifest.json"), dump_manifest(manifest))
         self.save_receipts()
         shutil.rmtree(self.staging, ignore_errors=True)

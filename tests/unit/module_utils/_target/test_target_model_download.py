@@ -106,7 +106,9 @@ class Bench:
     def finished(self) -> list[str]:
         """The files that carry their names."""
         names = (file.relative_to(self.target) for file in self.target.rglob("*") if file.is_file())
-        return sorted(str(name) for name in names if not str(name).startswith((".model_download", ".partial-")))
+        return sorted(
+            str(name) for name in names if not str(name).startswith((".model_download", ".partial-", ".cache"))
+        )
 
     def assert_same(self) -> None:
         there = sorted(str(file.relative_to(self.repository)) for file in self.repository.rglob("*") if file.is_file())
@@ -201,6 +203,22 @@ def test_content_that_stays_wrong_never_gets_its_name(bench: Bench) -> None:
     bench.pair.control.clear_faults()
     bench.download()
     bench.assert_same()
+
+
+def test_the_hubs_own_client_finds_its_records(bench: Bench) -> None:
+    """It ignores a record that is older than its file, and one of another commit makes it ask for the ETag."""
+    download = bench.download()
+    records = bench.target / ".cache" / "huggingface" / "download"
+    for file in download.files:
+        commit, etag, since = (records / f"{file.path}.metadata").read_text().splitlines()
+        assert (commit, etag) == (download.commit, file.digest.partition(":")[2])
+        assert float(since) >= (bench.target / file.path).stat().st_mtime
+    (bench.repository / "empty.txt").unlink()
+    (bench.repository / "config.json").write_text('{"new": 1}')
+    second = bench.download()
+    there = sorted(str(path.relative_to(records)) for path in records.rglob("*") if path.is_file())
+    assert there == sorted(f"{file.path}.metadata" for file in second.files)
+    assert (records / "config.json.metadata").read_text().startswith(second.commit)
 
 
 def test_the_token_reaches_the_hub_alone(bench: Bench, tmp_path: Path) -> None:
