@@ -27,3 +27,23 @@ attributes:
   async:
     description: Can be run with the C(async) keyword.
 """
+
+    INFO_MODULE = r"""
+attributes:
+  check_mode:
+    description: Can run in check mode and say what would change without touching anything.
+    support: full
+    details: The module only reads.
+  diff_mode:
+    description: Shows what was changed, or would be changed in check mode.
+    support: N/A
+    details: Nothing changes.
+  idempotent:
+    description: A second run with the same options reports no change.
+    support: full
+    details: The module never reports a change.
+  platform:
+    description: The target operating systems.
+    support: full
+    platforms: linux
+"""

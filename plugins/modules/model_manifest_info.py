@@ -61,7 +61,7 @@ notes:
     are needed; C(no_log) keeps a long result off the screen.
 extends_documentation_fragment:
   - inferops.sglang.hub
-  - inferops.sglang.attributes
+  - inferops.sglang.attributes.info_module
   - inferops.sglang.attributes.action
 attributes:
   action:
@@ -70,18 +70,6 @@ attributes:
   async:
     support: full
     details: In the background the work is one slice.
-  check_mode:
-    support: full
-    details: The module only reads.
-  diff_mode:
-    support: N/A
-    details: Nothing changes.
-  idempotent:
-    support: full
-    details: The module never reports a change.
-  platform:
-    support: full
-    platforms: linux
 seealso:
   - module: inferops.sglang.model_verify_info
   - module: inferops.sglang.model_download

@@ -75,7 +75,7 @@ notes:
     M(inferops.sglang.model_download) is working in, and names files that changed while they were read.
 extends_documentation_fragment:
   - inferops.sglang.hub
-  - inferops.sglang.attributes
+  - inferops.sglang.attributes.info_module
   - inferops.sglang.attributes.action
 attributes:
   action:
@@ -84,18 +84,6 @@ attributes:
   async:
     support: full
     details: In the background the work is one slice.
-  check_mode:
-    support: full
-    details: The module only reads.
-  diff_mode:
-    support: N/A
-    details: Nothing changes.
-  idempotent:
-    support: full
-    details: The module never reports a change.
-  platform:
-    support: full
-    platforms: linux
 seealso:
   - module: inferops.sglang.model_manifest_info
   - module: inferops.sglang.safetensors_info

@@ -29,20 +29,7 @@ options:
     elements: str
     default: []
 extends_documentation_fragment:
-  - inferops.sglang.attributes
-attributes:
-  check_mode:
-    support: full
-    details: The module only reads.
-  diff_mode:
-    support: N/A
-    details: Nothing changes.
-  idempotent:
-    support: full
-    details: The module never reports a change.
-  platform:
-    support: full
-    platforms: linux
+  - inferops.sglang.attributes.info_module
 seealso:
   - module: inferops.sglang.model_verify_info
 """

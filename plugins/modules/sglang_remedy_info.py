@@ -18,19 +18,7 @@ description:
   - With O(diagnosis) it names the first remedy that the operator allows, or fails with the diagnosis and why each remedy is left to people.
     Where a remedy stands already it names no other one, so that a service that keeps dying is not changed again and again.
 extends_documentation_fragment:
-  - inferops.sglang.attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-    details:
-      - It changes nothing.
-  idempotent:
-    support: full
-  platform:
-    support: full
-    platforms: posix
+  - inferops.sglang.attributes.info_module
 options:
   note:
     description: The note that a remedy leaves on the host.

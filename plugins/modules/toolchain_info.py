@@ -23,20 +23,11 @@ options:
     type: bool
     default: false
 extends_documentation_fragment:
-  - inferops.sglang.attributes
+  - inferops.sglang.attributes.info_module
 attributes:
   check_mode:
     support: full
-    details: The module leaves nothing behind.
-  diff_mode:
-    support: N/A
-    details: Nothing changes.
-  idempotent:
-    support: full
-    details: The module never reports a change.
-  platform:
-    support: full
-    platforms: linux
+    details: It compiles in a directory of its own, and leaves nothing behind.
 seealso:
   - module: inferops.sglang.venv_info
 """

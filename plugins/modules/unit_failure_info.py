@@ -14,28 +14,15 @@ description:
     a stop from a crash, and SGLang's own SIGKILL from the out-of-memory killer's.
   - Without a signature that knows the failure it still names the right exception, its rank and the lines that matter.
 extends_documentation_fragment:
-  - inferops.sglang.attributes
+  - inferops.sglang.attributes.info_module
   - inferops.sglang.signatures
-author:
-  - The inferops.sglang maintainers (@inferops)
 attributes:
-  check_mode:
-    support: full
-    details:
-      - It only reads.
-  diff_mode:
-    support: none
-    details:
-      - It changes nothing.
-  idempotent:
-    support: full
-    details:
-      - It never reports a change.
   platform:
     support: full
     platforms: posix
-    details:
-      - O(unit) needs Linux with systemd and permission to read the journal; O(path) works anywhere with Python 3.8 or newer.
+    details: O(unit) needs Linux with systemd and permission to read the journal; O(path) works anywhere with Python 3.8 or newer.
+author:
+  - The inferops.sglang maintainers (@inferops)
 options:
   unit:
     description:

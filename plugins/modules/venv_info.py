@@ -28,20 +28,7 @@ options:
     choices: [none, shape, content]
     default: shape
 extends_documentation_fragment:
-  - inferops.sglang.attributes
-attributes:
-  check_mode:
-    support: full
-    details: The module only reads.
-  diff_mode:
-    support: N/A
-    details: Nothing changes.
-  idempotent:
-    support: full
-    details: The module never reports a change.
-  platform:
-    support: full
-    platforms: linux
+  - inferops.sglang.attributes.info_module
 seealso:
   - module: inferops.sglang.venv_sync
 """

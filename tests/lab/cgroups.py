@@ -40,18 +40,23 @@ def entering(lab: int, host: str) -> tuple[str, ...]:
 
 
 def remove(lab: int, host: str) -> None:
-    """Take the group away when its processes are gone; the deepest first, as rmdir wants it."""
-    _remove(_group(lab, host))
+    """Take the machine's groups away when its processes are gone."""
+    _remove(f"iolab{lab}-{host}")
 
 
 def sweep() -> None:
     """Take away every group of any lab that was still busy when its machine went."""
-    for group in _unified().glob("iolab*"):
-        _remove(group)
+    _remove("iolab*")
 
 
-def _remove(group: Path) -> None:
-    below = sorted((path for path in group.rglob("*") if path.is_dir()), reverse=True)
-    for path in [*below, group]:
-        with contextlib.suppress(OSError):
-            path.rmdir()
+def _remove(pattern: str) -> None:
+    """systemd-nspawn repeats the group in systemd's own hierarchy, where this machine has one beside the unified."""
+    for line in Path("/proc/self/mounts").read_text().splitlines():
+        _device, target, kind = line.split()[:3]
+        if kind not in ("cgroup", "cgroup2"):
+            continue
+        for group in Path(target).glob(pattern):
+            below = sorted((path for path in group.rglob("*") if path.is_dir()), reverse=True)
+            for path in [*below, group]:  # the deepest first, as rmdir wants it
+                with contextlib.suppress(OSError):
+                    path.rmdir()
