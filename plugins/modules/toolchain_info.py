@@ -90,6 +90,7 @@ nvcc_version:
 """
 
 import os
+import tempfile
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
@@ -113,9 +114,18 @@ def find_tools(module: AnsibleModule, environment: dict[str, str]) -> tuple[tool
     return tools, answer.get("version", "")
 
 
+def workplace() -> str | None:
+    """Where to make a temporary directory: /tmp is often mounted noexec, and nothing compiled can be imported there."""
+    home = os.path.expanduser("~")
+    return home if os.access(home, os.W_OK | os.X_OK) else None
+
+
 def compile_and_import(module: AnsibleModule, tools: toolchain.Tools) -> list[toolchain.Problem]:
-    """Build the extension in the module's own temporary directory, which Ansible removes."""
-    directory = module.tmpdir
+    with tempfile.TemporaryDirectory(prefix=".toolchain_info-", dir=workplace()) as directory:
+        return compile_and_import_in(directory, module, tools)
+
+
+def compile_and_import_in(directory: str, module: AnsibleModule, tools: toolchain.Tools) -> list[toolchain.Problem]:
     source = os.path.join(directory, "inferops_probe.c")
     with open(source, "w", encoding="ascii") as stream:
         stream.write(toolchain.EXTENSION)

@@ -128,3 +128,15 @@ def test_a_file_that_there_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     """The path stands in the message."""
     ended = run(monkeypatch, path="/nowhere/crash.log")
     assert ended.failed and "path is /nowhere/crash.log, which cannot be read" in ended.result["msg"]
+
+
+def test_a_users_pattern_sees_routine_lines_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Which are otherwise passed over, and here by the thousand."""
+    routine = "[2026-11-30 10:00:00 TP0] Decode batch, #running-req: {}, token usage: 0.03, #queue-req: 0\n"
+    crash = "[2026-11-30 12:00:00 TP0] Scheduler hit an exception: Traceback (most recent call last):\n"
+    crash += '  File "a.py", line 1, in f\nValueError: x\n'
+    log = tmp_path / "crash.log"
+    log.write_text("".join(routine.format(n) for n in range(2000)) + crash)
+    mine = [{"id": "crowded", "line": r"#running-req: 777,"}]
+    assert run(monkeypatch, path=str(log), signatures=mine).result["diagnosis"]["signature"] == "crowded"
+    assert run(monkeypatch, path=str(log), signatures=[]).result["diagnosis"]["signature"] == "unknown"

@@ -73,6 +73,22 @@ def serve() -> Iterator[Serve]:
         server.server_close()
 
 
+def test_a_redirect_is_no_answer(serve: Serve) -> None:
+    """It leads to another server than the one whose address was given, and often to a login page."""
+    real = serve()
+
+    class Redirect(Handler):
+        def do_GET(self) -> None:
+            self.send_response(302)
+            self.send_header("Location", real + self.path)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+    found = client_look.look(OPEN, Client(serve(do_GET=Redirect.do_GET)))
+    assert (found["reachable"], found["kind"]) == (False, "answer")
+    assert "HTTP 302" in found["problem"]
+
+
 def test_reached_without_a_proxy_of_the_environment(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     """The models, then one generation; with the key."""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")

@@ -10,6 +10,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.cu
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.engine import diagnose
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.evidence import redact, shorten
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.exits import UnitExit
+from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.report import headline
 from ansible_collections.inferops.sglang.plugins.module_utils._core.diagnosis.tracebacks import find_tracebacks
 from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.saved import read_log
 from hypothesis import given, settings
@@ -99,8 +100,10 @@ def test_dropped_lines_weaken_the_verdict() -> None:
     """The journal says that it suppressed messages."""
     log = "Nov 30 10:00:00 host systemd-journald[3]: Suppressed 1234 messages from sglang.service\n"
     crash = "".join(f"Nov 30 10:00:01 host python[9]: {line}\n" for line in CRASH.splitlines())
-    assert diagnose(read_log((log + crash).encode()))["complete"] is False
-    assert diagnose(read_log(crash.encode()))["complete"] is True
+    weak, whole = diagnose(read_log((log + crash).encode())), diagnose(read_log(crash.encode()))
+    assert (weak["complete"], whole["complete"]) == (False, True)
+    assert "The log is incomplete" in headline("sglang.service", weak)
+    assert "The log is incomplete" not in headline("sglang.service", whole)
 
 
 def test_secrets_never_reach_the_evidence() -> None:

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 import pytest
 import yaml
@@ -105,8 +106,16 @@ def test_a_survived_traceback_stays_survived() -> None:
     survived = CRASH.replace("Scheduler hit an exception: ", "Something odd: ").split("[2026-11-30 12:00:01]")[0]
     sign = "[2026-11-30 12:10:00 TP3] Cache flushed successfully!\n"
     others = "".join(f"[2026-11-30 13:00:00 TP1] something else {n}\n" for n in range(5000))
-    assert not diagnose(kept((START + survived + sign + others).encode(), 10_000))["failed"]
-    assert diagnose(kept((START + survived + others).encode(), 10_000))["failed"]
+    # The sign stands too far from the traceback to be kept as its neighbour.
+    assert not diagnose(kept((START + survived + others + sign + others).encode(), 10_000))["failed"]
+    assert diagnose(kept((START + survived + others + others).encode(), 10_000))["failed"]
+
+
+def test_a_phase_that_begins_in_a_storm_is_kept() -> None:
+    """Its one line stands among thousands that matter, too, of which only the first and the last are kept."""
+    storm = "".join(f"[2026-11-30 11:00:00 TP1] warning {n}: retry failed\n" for n in range(3000))
+    loading = "[2026-11-30 11:01:00 TP3] Load weight begin. avail mem=177.40 GB\n"
+    assert diagnose(kept((storm + loading + storm + CRASH).encode(), 20_000))["phase"] == "weight_load"
 
 
 def test_a_users_line_is_found_in_the_middle() -> None:
@@ -134,16 +143,26 @@ def test_piece_by_piece_is_as_all_at_once(name: str, pieces: list[int]) -> None:
     assert piecemeal.entries == at_once.entries
 
 
-def test_the_sieve_keeps_neighbours_writers_and_kinds() -> None:
+def plain(line: str) -> bytes:
+    """As the program prints it."""
+    return line.encode()
+
+
+def journaled(line: str) -> bytes:
+    """As `journalctl -o json` gives it."""
+    record = {"__CURSOR": "s=1;i=2", "_PID": "7", "MESSAGE": line.rstrip("\n"), "_TRANSPORT": "stdout"}
+    return json.dumps(record).encode() + b"\n"
+
+
+@pytest.mark.parametrize("form", [plain, journaled])
+def test_the_sieve_keeps_neighbours_writers_and_kinds(form: Callable[[str], bytes]) -> None:
     """In their order: the first of each kind and writer, the last of each writer, and what stands around a failure."""
-    lines = [line.encode() for line in (life(2000) + CRASH + life(2000)).splitlines(keepends=True)]
+    lines = [form(line) for line in (life(2000) + CRASH + life(2000)).splitlines(keepends=True)]
     passed = list(sieve(lines))
     assert len(passed) < 4 * NEIGHBOURS
     assert [line for line in lines if b"Decode" not in line] == [line for line in passed if b"Decode" not in line]
-    at, place = (
-        lines.index(CRASH.encode().splitlines(keepends=True)[0]),
-        passed.index(CRASH.encode().splitlines(keepends=True)[0]),
-    )
+    crash = form(CRASH.splitlines(keepends=True)[0])
+    at, place = lines.index(crash), passed.index(crash)
     assert passed[place - NEIGHBOURS : place + NEIGHBOURS] == lines[at - NEIGHBOURS : at + NEIGHBOURS]
     assert passed[-4:] == lines[-4:]
 

@@ -274,6 +274,23 @@ def test_another_process_on_the_port_is_never_asked() -> None:
     assert wait.progress(101.0).startswith("port 1 is held by another process")
 
 
+def test_answers_count_only_while_the_port_is_still_ours() -> None:
+    """Another process may have taken it while the server was asked."""
+
+    class Lost(FakeHost):
+        """Ours at the first look, somebody else's from then on."""
+
+        def listening(self, unit: UnitState) -> tuple[str, str]:
+            found = super().listening(unit)
+            self.owner = "other"
+            return found
+
+    wait = fresh()
+    assert run(wait, Lost(), FakeJournal(), seconds=2.0) == "waiting"
+    assert FakeProber.started == 1
+    assert wait.good == []
+
+
 def test_no_slice_ends_while_the_server_comes_up() -> None:
     """The next one would be blind while Python starts."""
     wait = fresh()
