@@ -114,7 +114,7 @@ def test_a_survived_traceback_stays_survived() -> None:
 def test_a_phase_that_begins_in_a_storm_is_kept() -> None:
     """Its one line stands among thousands that matter, too, of which only the first and the last are kept."""
     storm = "".join(f"[2026-11-30 11:00:00 TP1] warning {n}: retry failed\n" for n in range(3000))
-    loading = "[2026-11-30 11:01:00 TP3] Load weight begin. avail mem=177.40 GB\n"
+    loading = "[2026-11-30 11:01:00 TP1] Load weight begin. avail mem=177.40 GB\n"
     assert diagnose(kept((storm + loading + storm + CRASH).encode(), 20_000))["phase"] == "weight_load"
 
 
