@@ -114,14 +114,8 @@ def find_tools(module: AnsibleModule, environment: dict[str, str]) -> tuple[tool
     return tools, answer.get("version", "")
 
 
-def workplace() -> str | None:
-    """Where to make a temporary directory: /tmp is often mounted noexec, and nothing compiled can be imported there."""
-    home = os.path.expanduser("~")
-    return home if os.access(home, os.W_OK | os.X_OK) else None
-
-
 def compile_and_import(module: AnsibleModule, tools: toolchain.Tools) -> list[toolchain.Problem]:
-    with tempfile.TemporaryDirectory(prefix=".toolchain_info-", dir=workplace()) as directory:
+    with tempfile.TemporaryDirectory(prefix=".toolchain_info-", dir=host.workplace()) as directory:
         return compile_and_import_in(directory, module, tools)
 
 

@@ -52,6 +52,12 @@ def cache_directory(is_root: bool) -> str:
     return "/var/cache/inferops/venv" if is_root else os.path.expanduser("~/.cache/inferops/venv")
 
 
+def workplace() -> str | None:
+    """Where to compile something and import it: /tmp is often mounted noexec. None where the home cannot be written."""
+    home = os.path.expanduser("~")
+    return home if os.access(home, os.W_OK | os.X_OK) else None
+
+
 def hand_over(path: str) -> None:
     """Let the connection's user fetch a file where the module runs as root and that user is another one.
 
