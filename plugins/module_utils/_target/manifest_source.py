@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 from typing import Any, Mapping, Sequence
 
-from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.client import Hub
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.errors import HubError
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.manifest import (
     Manifest,
@@ -28,7 +27,6 @@ from ansible_collections.inferops.sglang.plugins.module_utils._target.hashing im
     hash_progress,
 )
 from ansible_collections.inferops.sglang.plugins.module_utils._target.model_tree import read_tree
-from ansible_collections.inferops.sglang.plugins.module_utils._target.web import Web
 
 # The options of a module that asks a hub; the documentation is in doc_fragments/hub.py.
 HUB_ARGUMENTS: dict[str, Any] = {
@@ -48,6 +46,10 @@ class SourceRefused(Exception):  # noqa: N818  reads better where it is raised
 
 def from_hub(params: Mapping[str, Any], check_access: bool = False) -> Manifest:
     """The listing at the revision that the options name; *check_access* also asks for one file of it."""
+    # HTTP and TLS are a sixth of the time that a module needs to start, and most looks at a directory ask nobody.
+    from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.client import Hub
+    from ansible_collections.inferops.sglang.plugins.module_utils._target.web import Web
+
     endpoint, token = params["endpoint"], params["token"] or ""
     if not endpoint.startswith(("https://", "http://")):
         raise SourceRefused(f"endpoint is {endpoint!r}; it starts with https:// or http://")

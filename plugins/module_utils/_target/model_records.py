@@ -26,8 +26,8 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.manifest
     ManifestFile,
     load_manifest,
 )
+from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.extras import STATE_DIRECTORY
 from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.receipts import Receipt, load_receipts
-from ansible_collections.inferops.sglang.plugins.module_utils._target.model_directory import STATE
 from ansible_collections.inferops.sglang.plugins.module_utils._target.model_tree import ModelTree
 
 
@@ -48,8 +48,8 @@ class Records:
 
 
 def read_records(tree: ModelTree) -> Records:
-    receipts = load_receipts(_read(os.path.join(tree.path, STATE, "receipts.json")))
-    manifest = load_manifest(_read(os.path.join(tree.path, STATE, "manifest.json")))
+    receipts = load_receipts(_read(os.path.join(tree.path, STATE_DIRECTORY, "receipts.json")))
+    manifest = load_manifest(_read(os.path.join(tree.path, STATE_DIRECTORY, "manifest.json")))
     if manifest:
         # The listing has every file of the commit, the receipts only those that were wanted.
         return Records("download", manifest, set(receipts) or None, receipts)
@@ -65,7 +65,7 @@ def read_records(tree: ModelTree) -> Records:
 def held_still(path: str) -> Iterator[bool]:
     """Keep downloads of this collection out of the directory; gives False where one is at work right now."""
     try:
-        descriptor = os.open(os.path.join(path, STATE, "lock"), os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(os.path.join(path, STATE_DIRECTORY, "lock"), os.O_RDONLY | os.O_CLOEXEC)
     except OSError:  # no download of ours was ever here, or this user may not look
         yield True
         return

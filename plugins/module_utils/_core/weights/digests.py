@@ -12,6 +12,7 @@ Note that this module util is PRIVATE to the collection. It can have breaking ch
 from __future__ import annotations
 
 import hashlib
+import mmap
 import re
 from typing import Any, BinaryIO
 
@@ -37,7 +38,9 @@ def digest_of(stream: BinaryIO, kind: str, size_bytes: int) -> str:
         hasher = hashlib.sha1(b"blob %d\0" % size_bytes)
     else:
         raise ValueError(f"unknown kind of digest {kind!r}")
-    buffer = bytearray(min(CHUNK_BYTES, max(size_bytes, 1)))
+    # Memory that begins with a page. malloc's begins 16 bytes after one, and there some processors (measured on an AMD
+    # EPYC) copy out of the page cache with 2.6 GB/s in place of 13.
+    buffer = mmap.mmap(-1, min(CHUNK_BYTES, max(size_bytes, 1)))
     view = memoryview(buffer)
     while True:
         count = stream.readinto(buffer)  # type: ignore[attr-defined]

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from typing import Iterable, NamedTuple
 
 # What this collection, the hub's client and version control keep beside the files of a model.
-PRIVATE_DIRECTORIES = (".model_download", ".cache", ".git")
+STATE_DIRECTORY = ".model_download"
+PRIVATE_DIRECTORIES = (STATE_DIRECTORY, ".cache", ".git")
 UNFINISHED_DIRECTORY = ".partial-"
 
 # The first pattern that fits decides. They are matched against the file name: readers look in one directory.
