@@ -3,19 +3,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The whole download in one process: the local hub, a real aria2c, and faults in between.
 
-Only systemd is played: what systemd-run would start as a unit is started as a child process.
+See download_bench.py for what is real and what is played.
 """
 
 from __future__ import annotations
 
 import errno
-import fnmatch
 import hashlib
 import json
 import os
 import shutil
-import struct
-import subprocess
 from pathlib import Path
 from typing import Any, Iterator
 
@@ -23,123 +20,15 @@ import pytest
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import TransferFailed
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.errors import HubError
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.names import NameRefused
-from ansible_collections.inferops.sglang.plugins.module_utils._target import aria2_unit
-from ansible_collections.inferops.sglang.plugins.module_utils._target.aria2_unit import Settings
-from ansible_collections.inferops.sglang.plugins.module_utils._target.model_download import ModelDownload, Wish
-from ansible_collections.inferops.sglang.plugins.module_utils._target.web import Web
-from hub.__main__ import Pair
+from unit.module_utils._target.download_bench import TOKEN, Bench, needs_aria2c, open_bench, shard
 
-ARIA2C = shutil.which("aria2c")
-TOKEN = "hf_never_to_be_seen_elsewhere"
-pytestmark = pytest.mark.skipif(ARIA2C is None, reason="needs aria2c (Debian package aria2)")
-
-
-class Units:
-    """systemd in small: one process a unit; remembers every argument list."""
-
-    def __init__(self) -> None:
-        self.processes: dict[str, subprocess.Popen[bytes]] = {}
-        self.commands: list[list[str]] = []
-
-    def __call__(self, command: list[str]) -> tuple[int, str, str]:
-        self.commands.append(command)
-        if command[0] == "systemd-run":
-            unit = next(word[len("--unit=") :] for word in command if word.startswith("--unit="))
-            program = command[command.index("--") + 1 :]
-            self.processes[unit] = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for unit in [unit for unit in self.processes if fnmatch.fnmatch(unit, command[-1])]:
-            if command[:2] == ["systemctl", "kill"]:
-                self.processes[unit].kill()
-            elif command[:2] == ["systemctl", "stop"]:
-                self.stop(unit)
-        return 0, "", ""
-
-    def stop(self, unit: str) -> None:
-        process = self.processes.pop(unit, None)
-        if process:
-            process.terminate()
-            process.wait()
-
-
-class Bench:
-    """A hub with one model, a directory to fill, and the remote controls of both."""
-
-    def __init__(self, root: Path, pair: Pair, units: Units) -> None:
-        self.repository = root / "hub" / "org" / "model"
-        self.target = root / "target"
-        self.pair, self.units = pair, units
-
-    def plan(self, **changes: Any) -> ModelDownload:
-        wish: dict[str, Any] = {
-            "repository": "org/model",
-            "revision": "main",
-            "path": str(self.target),
-            "endpoint": self.pair.url,
-            "token": "",
-            "include": [],
-            "exclude": [],
-            "verify": "receipts",
-            "slice_seconds": 60.0,
-            "resume": {},
-        }
-        wish.update(changes)
-        settings = Settings(ARIA2C or "", 16, 4, True, "")
-        return ModelDownload(Wish(**wish), Web(True, None), self.units, settings)
-
-    def download(self, **changes: Any) -> ModelDownload:
-        download = self.plan(**changes)
-        self.target.mkdir(exist_ok=True)
-        with download.directory.locked() as mine:
-            assert mine
-            assert download.advance()
-        return download
-
-    def faults(self, *rules: dict[str, Any]) -> None:
-        self.pair.control.add(list(rules))
-
-    def counts(self) -> dict[str, int]:
-        return dict(self.pair.control.requests()["counts"])
-
-    def settings(self, **values: Any) -> None:
-        (self.repository.parent / "model.hub.json").write_text(json.dumps(values))
-
-    def finished(self) -> list[str]:
-        """The files that carry their names."""
-        names = (file.relative_to(self.target) for file in self.target.rglob("*") if file.is_file())
-        return sorted(
-            str(name) for name in names if not str(name).startswith((".model_download", ".partial-", ".cache"))
-        )
-
-    def assert_same(self) -> None:
-        there = sorted(str(file.relative_to(self.repository)) for file in self.repository.rglob("*") if file.is_file())
-        assert self.finished() == there
-        for name in there:
-            assert (self.target / name).read_bytes() == (self.repository / name).read_bytes(), name
-
-
-def shard(tensor: str, size: int) -> bytes:
-    header = json.dumps({tensor: {"dtype": "U8", "shape": [size], "data_offsets": [0, size]}}).encode()
-    return struct.pack("<Q", len(header)) + header + os.urandom(size)
+pytestmark = needs_aria2c
 
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    model = tmp_path / "hub" / "org" / "model"
-    (model / "sub").mkdir(parents=True)
-    (model / "config.json").write_text("{}")
-    (model / "empty.txt").write_text("")
-    (model / "sub" / "a b%.json").write_text("[1]")
-    (model / "m-1.safetensors").write_bytes(shard("a", 3_000_000))
-    (model / "m-2.safetensors").write_bytes(shard("b", 2_000_000))
-    index = {"metadata": {}, "weight_map": {"a": "m-1.safetensors", "b": "m-2.safetensors"}}
-    (model / "model.safetensors.index.json").write_text(json.dumps(index))
-    monkeypatch.setattr(aria2_unit, "RUNTIME_ROOT", str(tmp_path / "run"))
-    pair, units = Pair(tmp_path / "hub", "127.0.0.1", 0, 0, [TOKEN]), Units()
-    pair.start()
-    yield Bench(tmp_path, pair, units)
-    for unit in list(units.processes):
-        units.stop(unit)
-    pair.stop()
+    with open_bench(tmp_path, monkeypatch) as bench:
+        yield bench
 
 
 def test_everything_arrives_and_a_second_run_asks_one_question(bench: Bench) -> None:
