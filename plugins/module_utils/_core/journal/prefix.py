@@ -61,7 +61,7 @@ _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(
 
 @dataclass(frozen=True)
 class Prefix:
-    """What stood before `text`. `stamped` means that a log record begins here."""
+    """What stood before `text`. `stamped` means that a log record begins here, `yearless` that `time` is one of 2000."""
 
     text: str
     time: float | None = None
@@ -69,6 +69,7 @@ class Prefix:
     rank: str = ""
     name: str = ""
     stamped: bool = False
+    yearless: bool = False
 
 
 def _epoch(numbers: Sequence[str], fraction: str, zone: str) -> float | None:
@@ -105,14 +106,15 @@ def split_journalctl(line: str) -> Prefix | None:
         month = _MONTHS.get(found.group("month"))
         if month is None:
             return None
-        # Syslog stamps carry no year; only differences within one log are used.
+        # Syslog stamps carry no year: see years.py. Only differences within one log are used.
         stamp = parse_iso(f"2000-{month:02d}-{int(found.group('day')):02d} {found.group('clock')}")
     elif found.group("iso") or found.group("full"):
         stamp = parse_iso(found.group("iso") or found.group("full"))
     else:
         stamp = float(found.group("unix") or found.group("monotonic"))
     pid = int(found.group("pid")) if found.group("pid") else None
-    return Prefix(found.group("text") or "", stamp, pid, "", found.group("name"))
+    yearless = bool(found.group("month"))
+    return Prefix(found.group("text") or "", stamp, pid, "", found.group("name"), yearless=yearless)
 
 
 def split_container(line: str) -> Prefix:

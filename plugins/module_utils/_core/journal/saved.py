@@ -12,6 +12,7 @@ import io
 import itertools
 import re
 from collections import deque
+from dataclasses import replace
 from typing import BinaryIO, Iterable, Iterator
 
 from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.entry import (
@@ -37,6 +38,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.reco
 )
 from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.sieve import sieve
 from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.text import clean_lines
+from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.years import Years
 
 _BLOB = re.compile(r"\[[\d.]{1,12}[KMG]?B? blob data\]")
 _MARKS = re.compile(r"-- (?:Boot|Reboot|Logs begin|Journal begins|No entries|cursor:)")
@@ -125,12 +127,15 @@ class _PlainReader:
         self._ranks: dict[int, str] = {}
         self._outer = Prefix("")
         self._stamp: float | None = None
+        self._years = Years()
         self.rank = ""
 
     def entry(self, line: str) -> Entry | None:
         """The entry of one line, or None for a mark of journalctl's own."""
         journal = split_journalctl(line)
         if journal is not None:
+            if journal.yearless and journal.time is not None:
+                journal = replace(journal, time=self._years.placed(journal.time))
             self._outer = journal
             line = journal.text
         elif _MARKS.match(line):
