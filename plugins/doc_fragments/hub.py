@@ -29,6 +29,9 @@ options:
       - The proxy for requests to O(endpoint), as C(http://host:port).
       - Without it the environment decides (E(https_proxy), E(http_proxy), E(no_proxy)).
     type: str
+  no_proxy:
+    description: Names, domains and addresses that are reached without a proxy, with commas between them.
+    type: str
   validate_certs:
     description: Whether the certificates of O(endpoint) are checked.
     type: bool

@@ -23,10 +23,17 @@ description:
   - The work is done in slices. The action plugin of the same name calls the module until it has finished and shows the
     progress; called in any other way, look at RV(finished) and hand RV(resume) back.
 options:
-  repository:
-    description: The repository, as V(organisation/name).
+  state:
+    description:
+      - Whether the model is to be there.
+      - V(absent) removes what this module brought to O(path), with its records, and leaves other files. It is refused
+        where a process or a unit uses the model.
     type: str
-    required: true
+    choices: [present, absent]
+    default: present
+  repository:
+    description: The repository, as V(organisation/name). Required with O(state=present).
+    type: str
   revision:
     description:
       - A branch, a tag or a full commit id.
@@ -39,12 +46,47 @@ options:
       - Files that are there already are hashed once, and kept where they are right.
     type: path
     required: true
+  layout:
+    description:
+      - With V(single) O(path) is the directory of the model, and a new commit replaces in it what differs.
+      - With V(revisions) O(path) holds one directory for each commit, and a link C(current) to the one that was finished
+        last. The link is turned in one step. Files that two revisions have in common are fetched and stored once, as
+        one file with two names.
+    type: str
+    choices: [single, revisions]
+    default: single
+  keep_revisions:
+    description:
+      - How many revisions stay with O(layout=revisions), the new one among them.
+      - A revision that a process or a unit uses stays in any case, also where the unit names it in a configuration file,
+        or was started when C(current) still led there.
+    type: int
+    default: 2
   endpoint:
-    description: The hub.
+    description: The hub. Which files there are, and what they have to be, is its word alone.
     type: str
     default: https://huggingface.co
+  mirrors:
+    description:
+      - Further addresses that serve the same repositories. Each file is taken from the first of them that has it, and from
+        O(endpoint) where none has.
+      - A mirror is asked for the pinned commit, without O(token), and what it sends is verified like everything else. One
+        that does not answer, or sends something else, is out for the rest of the run, with a warning.
+    type: list
+    elements: str
+    default: []
   token:
     description: The token for gated and private repositories.
+    type: str
+  proxy:
+    description:
+      - The proxy for everything that is fetched, as V(http://user:password@host:port).
+      - Without it the environment decides (E(https_proxy), E(http_proxy), E(no_proxy)).
+    type: str
+  no_proxy:
+    description:
+      - Names, domains and addresses that are reached without a proxy, with commas between them. The hosts in O(seeds) are
+        among them in any case.
     type: str
   include:
     description:
@@ -66,6 +108,12 @@ options:
     description: How many files are fetched at the same time, 1 to 64.
     type: int
     default: 4
+  bandwidth_limit_mib_per_s:
+    description:
+      - How many MiB a second all files together may take; V(0) is no limit.
+      - A transfer that is running already is told of a new limit.
+    type: float
+    default: 0
   seeds:
     description:
       - The hosts that share the model, each as M(inferops.sglang.model_seed) returned its address, in the same order for
@@ -142,7 +190,7 @@ attributes:
   diff_mode:
     support: full
     details:
-      - Shows the commit before and after, and the first 40 files that would be or were fetched.
+      - Shows the commit before and after, the first 40 files that would be or were fetched, and revisions that go.
   idempotent:
     support: full
     details:
@@ -167,6 +215,27 @@ EXAMPLES = r"""
     path: /models/llama-3.1-8b
     token: "{{ lookup('ansible.builtin.env', 'HF_TOKEN') }}"
     exclude: ["original/"]
+
+- name: Keep the last three revisions; a server is given /models/kimi-k2.6/current
+  inferops.sglang.model_download:
+    repository: moonshotai/Kimi-K2.6
+    path: /models/kimi-k2.6
+    layout: revisions
+    keep_revisions: 3
+
+- name: Download through a proxy, from the mirror in the house where it has the file, at no more than 200 MiB a second
+  inferops.sglang.model_download:
+    repository: moonshotai/Kimi-K2.6
+    path: /models/kimi-k2.6
+    mirrors: [https://models.example.org]
+    proxy: http://proxy.example.org:3128
+    no_proxy: models.example.org
+    bandwidth_limit_mib_per_s: 200
+
+- name: Remove a model that nothing uses
+  inferops.sglang.model_download:
+    path: /models/kimi-k2.6
+    state: absent
 
 - name: Hash everything again after a disk was repaired
   inferops.sglang.model_download:
@@ -213,10 +282,16 @@ verified_files:
   type: int
   sample: 163
 path:
-  description: The directory.
+  description: The directory of the files; with O(layout=revisions) that of the commit.
   returned: success
   type: str
   sample: /models/kimi-k2.6
+pruned_revisions:
+  description: The commits whose directories were removed, or would be in check mode.
+  returned: success, when finished
+  type: list
+  elements: str
+  sample: []
 seconds:
   description: How long the run took, over all slices.
   returned: success
@@ -244,17 +319,23 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import TransferFailed
-from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.options import MAX_CONNECTIONS
+from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.options import MAX_CONNECTIONS, Settings
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.errors import HubError
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.names import NameRefused
-from ansible_collections.inferops.sglang.plugins.module_utils._target import extra_files
-from ansible_collections.inferops.sglang.plugins.module_utils._target.aria2_unit import Settings
+from ansible_collections.inferops.sglang.plugins.module_utils._target import extra_files, model_upkeep
+from ansible_collections.inferops.sglang.plugins.module_utils._target.directory_lock import locked
 from ansible_collections.inferops.sglang.plugins.module_utils._target.model_download import ModelDownload, Wish
+from ansible_collections.inferops.sglang.plugins.module_utils._target.model_removal import ModelRemoval
 from ansible_collections.inferops.sglang.plugins.module_utils._target.ownership import apply_ownership
 from ansible_collections.inferops.sglang.plugins.module_utils._target.swarm import Group
-from ansible_collections.inferops.sglang.plugins.module_utils._target.web import Web
+from ansible_collections.inferops.sglang.plugins.module_utils._target.web import (
+    ProxyRefused,
+    Web,
+    proxies_of,
+    without_proxy,
+)
 
-DIFF_FILES = 40
+SHOWN_FILES = 40
 
 
 def check_arguments(module: AnsibleModule) -> None:
@@ -262,71 +343,69 @@ def check_arguments(module: AnsibleModule) -> None:
     params = module.params
     if not os.path.isabs(params["path"]) or os.path.normpath(params["path"]) == "/":
         module.fail_json(msg=f"path is {params['path']!r}; give the absolute path of a directory of the model's own")
-    if not params["endpoint"].startswith(("https://", "http://")):
-        module.fail_json(msg=f"endpoint is {params['endpoint']!r}; it starts with https:// or http://")
-    if any(not character.isprintable() or character.isspace() for character in params["token"] or ""):
-        module.fail_json(msg="token holds white space or an unprintable character; a token is one word such as hf_...")
+    for name, address in [("endpoint", params["endpoint"]), *(("a mirror", address) for address in params["mirrors"])]:
+        if not address.startswith(("https://", "http://")):
+            module.fail_json(msg=f"{name} is {address!r}; it starts with https:// or http://")
+    for name, word in (("token", "such as hf_..."), ("proxy", "such as http://proxy:3128")):
+        if any(not character.isprintable() or character.isspace() for character in params[name] or ""):
+            module.fail_json(msg=f"{name} holds white space or an unprintable character; it is one word {word}")
     if params["seeds"] and not module.check_mode and not (params["seed_address"] and params["seed_key"]):
         module.fail_json(
             msg="seeds needs seed_address and seed_key, as they come from model_seed; the role does it all"
         )
-    for name, highest in (("connections_per_file", MAX_CONNECTIONS), ("parallel_files", 64)):
-        if not 1 <= params[name] <= highest:
-            module.fail_json(msg=f"{name} is {params[name]}; it must be between 1 and {highest}")
+    if params["bandwidth_limit_mib_per_s"] < 0:
+        module.fail_json(msg=f"bandwidth_limit_mib_per_s is {params['bandwidth_limit_mib_per_s']}; 0 is no limit")
+    for name, lowest, highest in (
+        ("connections_per_file", 1, MAX_CONNECTIONS),
+        ("parallel_files", 1, 64),
+        ("keep_revisions", 1, 1000),
+    ):
+        if not lowest <= params[name] <= highest:
+            module.fail_json(msg=f"{name} is {params[name]}; it must be between {lowest} and {highest}")
 
 
-def find_executable(module: AnsibleModule) -> str:
-    """aria2c, after checking that this host can run it as a unit; called only where something has to be fetched."""
+def check_host(module: AnsibleModule) -> None:
+    """That this host can run aria2c as a unit; asked only where something has to be fetched."""
     if os.geteuid() != 0:
         module.fail_json(msg="The download runs as a systemd unit, which needs root: use become")
     for name, package in (("systemd-run", "systemd"), ("aria2c", "aria2")):
         if not module.get_bin_path(name):
             module.fail_json(msg=f"{name} is not on this host: install the Debian package {package}")
-    return str(module.get_bin_path("aria2c"))
 
 
 def plan(module: AnsibleModule) -> ModelDownload:
     params = module.params
+    group = Group(params["seed_key"] or "", params["seeds"], params["seed_address"] or "") if params["seeds"] else None
     wish = Wish(
         repository=params["repository"],
         revision=params["revision"],
         path=params["path"],
         endpoint=params["endpoint"],
+        mirrors=params["mirrors"],
         token=params["token"] or "",
         include=params["include"],
         exclude=params["exclude"],
         verify=params["verify"],
         slice_seconds=params["slice_seconds"],
         resume=params["resume"],
-        group=Group(params["seed_key"] or "", params["seeds"], params["seed_address"] or "")
-        if params["seeds"]
-        else None,
+        side_by_side=params["layout"] == "revisions",
+        group=group,
     )
+    proxies = proxies_of(params["proxy"], params["no_proxy"])
     settings = Settings(
         executable=module.get_bin_path("aria2c") or "",
         connections=params["connections_per_file"],
         parallel_files=params["parallel_files"],
         validate_certs=params["validate_certs"],
         ca_path=params["ca_path"] or "",
+        bytes_per_second=round(params["bandwidth_limit_mib_per_s"] * (1 << 20)),
+        proxies=without_proxy(proxies, group.names if group else ()),
     )
-    return ModelDownload(wish, Web(params["validate_certs"], params["ca_path"]), module.run_command, settings)
-
-
-def work(module: AnsibleModule, download: ModelDownload, result: dict[str, Any]) -> None:
-    """Do one slice; fills *result* in."""
-    if download.survey.missing:
-        find_executable(module)
-    os.makedirs(module.params["path"], exist_ok=True)
-    with download.directory.locked() as mine:
-        if mine:
-            result["finished"] = download.advance()
-        else:
-            result["finished"] = False
-            download.progress = "waits for another run that holds the directory"
-            time.sleep(min(2.0, module.params["slice_seconds"] or 2.0))
+    return ModelDownload(wish, Web(params["validate_certs"], params["ca_path"], proxies), module.run_command, settings)
 
 
 def run(module: AnsibleModule) -> dict[str, Any]:
+    """One slice."""
     params, started = module.params, module.params["resume"].get("started", time.time())
     download = plan(module)
     download.resume["started"] = started
@@ -338,24 +417,13 @@ def run(module: AnsibleModule) -> dict[str, Any]:
         download.check_access()
     if module._diff:
         result["diff"] = difference(download)
-    if not download.converged and not module.check_mode:
-        work(module, download, result)
-        while not result["finished"] and params["slice_seconds"] == 0:
-            work(module, download, result)
+    if not module.check_mode:
+        result["finished"] = download.converged or work(module, download)
         result["changed"] = bool(download.resume.get("changed"))
-    if result["finished"] and os.path.isdir(params["path"]):
-        attributes = (params["owner"], params["group"], params["mode"], params["directory_mode"])
-        paths = [file.path for file in download.files]
-        result["changed"] = apply_ownership(module, params["path"], paths, *attributes) or result["changed"]
     if result["finished"]:
-        look_for_extra_files(module, download, result)
+        finish(module, download, result)
     if not result["finished"]:
         result.update(progress=download.progress, resume=download.resume)
-    elif download.resume.get("unreached"):
-        module.warn(
-            f"{', '.join(download.resume['unreached'])} did not answer and gave no files: look at the service there, and "
-            "at firewalls between the hosts"
-        )
     result.update(
         commit=download.commit,
         files=len(download.files),
@@ -363,49 +431,102 @@ def run(module: AnsibleModule) -> dict[str, Any]:
         downloaded_bytes=download.resume["downloaded_bytes"],
         shared_bytes=download.resume["shared_bytes"],
         verified_files=download.resume["verified_files"],
-        path=params["path"],
+        path=download.directory.path,
         seconds=round(time.time() - started, 1),
     )
     return result
 
 
-def look_for_extra_files(module: AnsibleModule, download: ModelDownload, result: dict[str, Any]) -> None:
-    """Report or remove what a program would load although the commit does not list it."""
-    path, wish = module.params["path"], module.params["extra_files"]
-    # What an earlier commit left is removed when this one is published, whatever the option says.
-    listed = download.directory.receipted | {file.path for file in download.manifest.files}
-    extra = extra_files.find_extra(path, listed) if wish != "ignore" else []
-    result["extra_files"] = extra[:DIFF_FILES]
-    if extra and wish == "report":
-        module.warn(extra_files.warning(path, extra))
-    elif extra:
-        result["changed"] = True
-        if module._diff:
-            result["diff"]["after"]["removed"] = extra[:DIFF_FILES]
-        if not module.check_mode:
-            extra_files.remove_extra(path, extra)
+def work(module: AnsibleModule, download: ModelDownload) -> bool:
+    """Transfer and verify; True when that has come to its end."""
+    if download.survey.missing:
+        check_host(module)
+    with download.locked() as mine:
+        return download.advance() if mine else wait(module, download)
+
+
+def wait(module: AnsibleModule, download: ModelDownload) -> bool:
+    download.progress = "waits for another run that holds the directory"
+    time.sleep(min(2.0, module.params["slice_seconds"] or 2.0))
+    return False
+
+
+def finish(module: AnsibleModule, download: ModelDownload, result: dict[str, Any]) -> None:
+    """Everything is verified, or would be: do the rest of what the task asks for, and say what was noticed."""
+    params = module.params
+    options = (params["extra_files"], params["keep_revisions"], module.run_command)
+    upkeep = model_upkeep.look(download, *options)
+    if upkeep.needed and not module.check_mode:
+        with download.locked() as mine:
+            if not mine:
+                result["finished"] = wait(module, download)
+                return
+            upkeep = model_upkeep.look(download, *options)
+            model_upkeep.carry_out(download, upkeep)
+        download.resume["changed"] = True
+    attributes = (params["owner"], params["group"], params["mode"], params["directory_mode"])
+    paths = [file.path for file in download.files]
+    differs = apply_ownership(module, download.directory.path, paths, *attributes)
+    differs = apply_ownership(module, params["path"], [], *attributes) or differs
+    result["changed"] = result["changed"] or upkeep.needed or differs
+    result["extra_files"], result["pruned_revisions"] = list(upkeep.extra[:SHOWN_FILES]), list(upkeep.pruning.goes)
+    if module._diff and upkeep.removes_extra and upkeep.extra:
+        result["diff"]["after"]["removed"] = result["extra_files"]
+    if module._diff and upkeep.pruning.goes:
+        result["diff"]["after"]["pruned"] = result["pruned_revisions"]
+    if upkeep.extra and not upkeep.removes_extra:
+        module.warn(extra_files.warning(download.directory.path, upkeep.extra))
+    for sentence in [*upkeep.pruning.stays, *download.warnings()]:
+        module.warn(sentence)
+
+
+def remove(module: AnsibleModule) -> dict[str, Any]:
+    path = module.params["path"]
+    removal = ModelRemoval(path, module.run_command)
+    result: dict[str, Any] = {"changed": removal.needed, "finished": True, "path": path}
+    if not removal.needed:
+        return result
+    if module._diff:
+        result["diff"] = {"before": {"state": "present"}, "after": {"state": "absent"}}
+    removal.check_users()
+    if not module.check_mode:
+        with locked(path) as mine:
+            if not mine:
+                module.fail_json(msg=f"Another run is at work in {path}: wait for it, then remove the model")
+            left = removal.remove()
+        if left:
+            more = f" and {len(left) - 1} more" if len(left) > 1 else ""
+            module.warn(f"{path} stays: model_download did not bring {left[0]}{more}")
+    return result
 
 
 def difference(download: ModelDownload) -> dict[str, Any]:
     missing = [file.path for file in download.survey.missing]
     after: dict[str, Any] = {"commit": download.commit}
     if missing:
-        after["fetched"] = missing[:DIFF_FILES]
-    return {"before": {"commit": download.directory.published_commit()}, "after": after}
+        after["fetched"] = missing[:SHOWN_FILES]
+    return {"before": {"commit": download.published_commit()}, "after": after}
 
 
 def main() -> None:
     module = AnsibleModule(
         argument_spec={
-            "repository": {"type": "str", "required": True},
+            "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+            "repository": {"type": "str"},
             "revision": {"type": "str", "default": "main"},
             "path": {"type": "path", "required": True},
+            "layout": {"type": "str", "choices": ["single", "revisions"], "default": "single"},
+            "keep_revisions": {"type": "int", "default": 2},
             "endpoint": {"type": "str", "default": "https://huggingface.co"},
+            "mirrors": {"type": "list", "elements": "str", "default": []},
             "token": {"type": "str", "no_log": True},
+            "proxy": {"type": "str", "no_log": True},
+            "no_proxy": {"type": "str"},
             "include": {"type": "list", "elements": "str", "default": []},
             "exclude": {"type": "list", "elements": "str", "default": []},
             "connections_per_file": {"type": "int", "default": 16},
             "parallel_files": {"type": "int", "default": 4},
+            "bandwidth_limit_mib_per_s": {"type": "float", "default": 0},
             "seeds": {"type": "list", "elements": "str", "default": []},
             "seed_address": {"type": "str"},
             "seed_key": {"type": "str", "no_log": True},
@@ -420,12 +541,17 @@ def main() -> None:
             "slice_seconds": {"type": "float", "default": 10},
             "resume": {"type": "dict", "default": {}},
         },
+        required_if=[("state", "present", ["repository"])],
         supports_check_mode=True,
     )
     check_arguments(module)
     try:
-        module.exit_json(**run(module))
-    except (HubError, NameRefused, TransferFailed) as error:
+        result = remove(module) if module.params["state"] == "absent" else run(module)
+        while not result["finished"] and module.params["slice_seconds"] == 0:
+            module.params["resume"] = result["resume"]
+            result = run(module)
+        module.exit_json(**result)
+    except (HubError, NameRefused, ProxyRefused, TransferFailed) as error:
         module.fail_json(msg=str(error))
     except OSError as error:
         module.fail_json(msg=f"Cannot work in {module.params['path']}: {error}")

@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import signal
+import ssl
 import threading
 from http.server import ThreadingHTTPServer
 from pathlib import Path
@@ -30,10 +31,20 @@ class Server(ThreadingHTTPServer):
 
 
 class Pair:
-    """The hub and its CDN as two servers of one process; port 0 takes a free port."""
+    """The hub and its CDN as two servers of one process; port 0 takes a free port.
+
+    With *certificate*, a file of a key and its certificate, both speak TLS.
+    """
 
     def __init__(
-        self, root: Path, host: str, port: int, cdn_port: int, tokens: list[str], quota: int = 100_000
+        self,
+        root: Path,
+        host: str,
+        port: int,
+        cdn_port: int,
+        tokens: list[str],
+        quota: int = 100_000,
+        certificate: Path | None = None,
     ) -> None:
         control, store, signer = Control(), Store(root), Signer()
         cdn_class = type("BoundCdn", (Cdn,), {"control": control, "store": store, "signer": signer})
@@ -45,10 +56,14 @@ class Pair:
             "tokens": frozenset(tokens),
             "quotas": {"api": Quota(quota), "resolvers": Quota(quota)},
             "cdn_port": self.cdn.server_port,
+            "scheme": "https" if certificate else "http",
         }
         self.hub = Server((host, port), type("BoundHub", (Hub,), bound))
         self.control = control
-        self.url = f"http://{host}:{self.hub.server_port}"
+        self.url = f"{bound['scheme']}://{host}:{self.hub.server_port}"
+        if certificate:
+            for server in (self.cdn, self.hub):
+                _speak_tls(server, certificate)
 
     def start(self) -> None:
         for server in (self.cdn, self.hub):
@@ -58,6 +73,13 @@ class Pair:
         for server in (self.cdn, self.hub):
             server.shutdown()
             server.server_close()
+
+
+def _speak_tls(server: Server, certificate: Path) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    # The handshake belongs to the thread of the connection: whoever stalls in it must not hold up the others.
+    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
 
 
 def main() -> None:
@@ -70,9 +92,18 @@ def main() -> None:
         "--token", action="append", default=[], help="a token the hub knows; may be repeated; without any, all are good"
     )
     parser.add_argument("--quota", type=int, default=100_000, help="requests in each 300 s window")
+    parser.add_argument("--certificate", type=Path, help="a file of a key and its certificate, to speak TLS with")
     parser.add_argument("--state", type=Path, help="write the address and the process id here once listening")
     arguments = parser.parse_args()
-    pair = Pair(arguments.root, arguments.host, arguments.port, arguments.cdn_port, arguments.token, arguments.quota)
+    pair = Pair(
+        arguments.root,
+        arguments.host,
+        arguments.port,
+        arguments.cdn_port,
+        arguments.token,
+        arguments.quota,
+        arguments.certificate,
+    )
     stopping = threading.Event()
 
     def stop(_signal: int, _frame: FrameType | None) -> None:

@@ -41,6 +41,7 @@ class Hub(Origin):
     tokens: frozenset[str]
     quotas: dict[str, Quota]
     cdn_port: int
+    scheme: str
 
     def answer(self, path: str, query: str) -> None:
         if path.startswith("/_hub/"):
@@ -106,7 +107,7 @@ class Hub(Origin):
         begin = int(parse_qs(query).get("cursor", ["0"])[0])
         end = begin + settings.page_size
         if end < len(items):
-            base = f"http://{self.headers['Host']}/api/models/{repository}/tree/{quote(revision, safe='')}"
+            base = f"{self.scheme}://{self.headers['Host']}/api/models/{repository}/tree/{quote(revision, safe='')}"
             headers["Link"] = f'<{base}?recursive=true&cursor={end}>; rel="next"'
         self._json(200, items[begin:end], headers)
 
@@ -127,7 +128,7 @@ class Hub(Origin):
             address = f"/{repository}/{blob.sha256}"
             host = self.headers["Host"].rpartition(":")[0]
             signed = self.signer.query(address, settings.signature_seconds)
-            headers["Location"] = f"http://{host}:{self.cdn_port}{address}?{signed}"
+            headers["Location"] = f"{self.scheme}://{host}:{self.cdn_port}{address}?{signed}"
             headers["X-Linked-Size"] = str(blob.size)
             headers["X-Linked-ETag"] = f'"{blob.sha256}"'
             self.reply(302, b"Found. Redirecting to the content", headers)

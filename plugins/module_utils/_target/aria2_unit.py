@@ -11,6 +11,7 @@ Note that this module util is PRIVATE to the collection. It can have breaking ch
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -18,7 +19,7 @@ import secrets
 import shutil
 import socket
 import time
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, Callable, Mapping
 
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import (
@@ -26,7 +27,12 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver
     SourceFailed,
     TransferFailed,
 )
-from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.options import file_options, session_conf
+from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.options import (
+    Settings,
+    file_options,
+    session_conf,
+    session_limits,
+)
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.rpc import Aria2, RpcError, Status
 from ansible_collections.inferops.sglang.plugins.module_utils._target.web import Loopback
 
@@ -34,15 +40,6 @@ RUNTIME_ROOT = "/run/inferops-model-download"
 START_SECONDS = 15.0
 # A run that has not touched its session for this long is dead, and another may take the directory over.
 HEARTBEAT_SECONDS = 60.0
-
-
-@dataclass(frozen=True)
-class Settings:
-    executable: str
-    connections: int
-    parallel_files: int
-    validate_certs: bool
-    ca_path: str
 
 
 class Aria2Unit:
@@ -58,27 +55,42 @@ class Aria2Unit:
         self._staging = staging
         self._purpose = purpose  # repository@commit
         self._settings = settings
+        self._bytes_per_second = settings.bytes_per_second
         self._runtime = os.path.join(RUNTIME_ROOT, identity)
         self._aria2: Aria2 | None = None
 
     def attach(self) -> bool:
-        """Find a running session of this very download; True when there is one."""
+        """Find a running session of this very download, and tell it today's limits; True when there is one."""
         note = self._note()
         if note.get("purpose") != self._purpose:
             return False
+        if note["terms"] != self._terms():
+            self.stop()  # it was started with another proxy or other certificates; control files say what is there
+            return False
         aria2 = Aria2(Loopback(note["port"]), note["secret"])
         try:
-            aria2.version()
+            aria2.change(session_limits(self._settings.parallel_files, self._bytes_per_second))
         except (OSError, RpcError):
             return False
         self._aria2 = aria2
         return True
 
-    def other_purpose(self) -> str | None:
-        """What a living run of another model or revision does in this directory, or None."""
+    def limit(self, bytes_per_second: int) -> bool:
+        """Let aria2 take so much from now on (0: everything); False where it does not run, and starts like that."""
+        self._bytes_per_second = bytes_per_second
+        with contextlib.suppress(SessionLost):
+            self._quietly(lambda aria2: aria2.change({"max-overall-download-limit": str(bytes_per_second)}))
+        return self._aria2 is not None
+
+    def refuse_others(self) -> None:
+        """Raises TransferFailed where a living run brings another model or revision into this directory."""
         note = self._note()
         alive = time.time() - note.get("beat", 0) < HEARTBEAT_SECONDS
-        return note["purpose"] if note and alive and note["purpose"] != self._purpose else None
+        if note and alive and note["purpose"] != self._purpose:
+            raise TransferFailed(
+                f"Another run is downloading {note['purpose']} into {self._directory} right now: wait for it, "
+                f"or end it with systemctl stop '{self.units}'"
+            )
 
     def beat(self) -> None:
         note = self._note()
@@ -141,10 +153,15 @@ class Aria2Unit:
         unit = self.units.replace("*", secrets.token_hex(4))
         os.makedirs(self._runtime, mode=0o700)
         os.chmod(RUNTIME_ROOT, 0o700)
-        settings = self._settings
-        conf = session_conf(secret, port, settings.parallel_files, settings.validate_certs, settings.ca_path)
-        conf_path = self._write("aria2.conf", conf)
-        note = {"purpose": self._purpose, "port": port, "secret": secret, "beat": time.time()}
+        settings = replace(self._settings, bytes_per_second=self._bytes_per_second)
+        conf_path = self._write("aria2.conf", session_conf(secret, port, settings))
+        note = {
+            "purpose": self._purpose,
+            "terms": self._terms(),
+            "port": port,
+            "secret": secret,
+            "beat": time.time(),
+        }
         self._write("session.json", json.dumps(note))
         command = [
             "systemd-run",
@@ -182,11 +199,16 @@ class Aria2Unit:
             f"aria2c did not answer within {START_SECONDS:.0f} s of its start: see journalctl -u {unit}"
         )
 
+    def _terms(self) -> str:
+        """Changes with everything that a running session cannot be told."""
+        conf = session_conf("", 0, replace(self._settings, parallel_files=0, bytes_per_second=0))
+        return hashlib.sha256(conf.encode()).hexdigest()
+
     def _note(self) -> dict[str, Any]:
         try:
             with open(os.path.join(self._runtime, "session.json"), encoding="utf-8") as stream:
                 note = json.load(stream)
-            return note if {"purpose", "port", "secret", "beat"} <= set(note) else {}
+            return note if {"purpose", "terms", "port", "secret", "beat"} <= set(note) else {}
         except (OSError, ValueError, TypeError):
             return {}
 

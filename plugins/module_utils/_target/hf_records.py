@@ -25,17 +25,22 @@ def record_path(path: str) -> str:
     return f"{RECORDS}/{path}.metadata"
 
 
-def write_records(directory: str, commit: str, files: Iterable[ManifestFile], now: float) -> None:
-    """Say that *files* are those of *commit*. What is said already stays as it is."""
+def write_records(directory: str, commit: str, files: Iterable[ManifestFile], now: float, check: bool = False) -> bool:
+    """Say that *files* are those of *commit*; returns whether that was not said before. *check*: only look."""
+    lacking = False
     for file in files:
         place = os.path.join(directory, record_path(file.path))
         said = [commit, file.digest.partition(":")[2]]
         if _said(place)[:2] == said:
             continue
+        lacking = True
+        if check:
+            break
         os.makedirs(os.path.dirname(place), exist_ok=True)
         with open(place + ".new", "w", encoding="utf-8") as stream:
             stream.write("\n".join([*said, str(now)]) + "\n")
         os.replace(place + ".new", place)
+    return lacking
 
 
 def remove_record(directory: str, path: str) -> None:

@@ -34,7 +34,8 @@ HUB_ARGUMENTS: dict[str, Any] = {
     "revision": {"type": "str", "default": "main"},
     "endpoint": {"type": "str", "default": "https://huggingface.co"},
     "token": {"type": "str", "no_log": True},
-    "proxy": {"type": "str"},
+    "proxy": {"type": "str", "no_log": True},
+    "no_proxy": {"type": "str"},
     "validate_certs": {"type": "bool", "default": True},
     "ca_path": {"type": "path"},
 }
@@ -48,20 +49,20 @@ def from_hub(params: Mapping[str, Any], check_access: bool = False) -> Manifest:
     """The listing at the revision that the options name; *check_access* also asks for one file of it."""
     # HTTP and TLS are a sixth of the time that a module needs to start, and most looks at a directory ask nobody.
     from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.client import Hub
-    from ansible_collections.inferops.sglang.plugins.module_utils._target.web import Web
+    from ansible_collections.inferops.sglang.plugins.module_utils._target.web import ProxyRefused, Web, proxies_of
 
     endpoint, token = params["endpoint"], params["token"] or ""
     if not endpoint.startswith(("https://", "http://")):
         raise SourceRefused(f"endpoint is {endpoint!r}; it starts with https:// or http://")
     if any(not character.isprintable() or character.isspace() for character in token):
         raise SourceRefused("token holds white space or an unprintable character; a token is one word such as hf_...")
-    proxies = {"http": params["proxy"], "https": params["proxy"]} if params["proxy"] else None
     try:
+        proxies = proxies_of(params["proxy"], params["no_proxy"])
         hub = Hub(Web(params["validate_certs"], params["ca_path"], proxies), endpoint, token, time.sleep)
         manifest = hub.manifest(params["repository"], hub.commit_of(params["repository"], params["revision"]))
         if check_access and manifest.files:
             hub.resolve(manifest.repository, manifest.commit, manifest.files[0])
-    except (HubError, NameRefused) as error:
+    except (HubError, NameRefused, ProxyRefused) as error:
         raise SourceRefused(str(error)) from None
     except OSError as error:
         raise SourceRefused(f"Cannot read the certificates {params['ca_path']}: {error}") from None

@@ -14,7 +14,6 @@ Note that this module util is PRIVATE to the collection. It can have breaking ch
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import shutil
 import stat
@@ -30,6 +29,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.manifest
     load_manifest,
 )
 from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.receipts import (
+    Receipt,
     dump_receipts,
     load_receipts,
     receipt_for,
@@ -45,13 +45,20 @@ LAST_PUBLISHED = "config.json"
 
 
 class ModelDirectory:
-    def __init__(self, path: str, commit: str) -> None:
+    """*siblings* are directories of other revisions, whose equal files need not be fetched again."""
+
+    def __init__(self, path: str, commit: str, siblings: Sequence[str] = ()) -> None:
         self.path = path
         self.commit = commit
         self.staging = os.path.join(path, PARTIAL + commit)
         self._state = os.path.join(path, STATE)
         self._lock = threading.Lock()
-        self._final = load_receipts(_read(os.path.join(self._state, "receipts.json")))
+        self._final = receipts_in(path)
+        self._twins = {
+            receipt.digest: (os.path.join(sibling, name), receipt)
+            for sibling in siblings
+            for name, receipt in receipts_in(sibling).items()
+        }
         self._staged = load_receipts(_read(os.path.join(self.staging, STATE, "receipts.json")))
 
     @property
@@ -64,18 +71,6 @@ class ModelDirectory:
 
     def staged(self, path: str) -> str:
         return os.path.join(self.staging, path)
-
-    @contextlib.contextmanager
-    def locked(self) -> Iterator[bool]:
-        """Hold the directory against other runs; gives False where one is at work right now."""
-        os.makedirs(self._state, mode=0o755, exist_ok=True)
-        with open(os.path.join(self._state, "lock"), "w", encoding="utf-8") as stream:
-            try:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                yield False
-                return
-            yield True
 
     def manifest(self, repository: str) -> Manifest | None:
         """The listing of this commit as an earlier run or slice kept it."""
@@ -91,9 +86,11 @@ class ModelDirectory:
 
     def open_staging(self, manifest: Manifest) -> None:
         """Make room for this commit and throw away what another one left unfinished."""
+        os.makedirs(self.path, exist_ok=True)
         for name in os.listdir(self.path):
             if name.startswith(PARTIAL) and name != PARTIAL + self.commit:
                 shutil.rmtree(os.path.join(self.path, name))
+        os.makedirs(self._state, mode=0o755, exist_ok=True)
         os.makedirs(os.path.join(self.staging, STATE), mode=0o700, exist_ok=True)
         os.chmod(self.staging, 0o700)
         _write(os.path.join(self.staging, STATE, "manifest.json"), dump_manifest(manifest))
@@ -114,9 +111,32 @@ class ModelDirectory:
         # A receipt for other content spares the look: a new revision whose shards kept their sizes.
         return receipt is None or not receipt.covers(found, file.size, receipt.digest)
 
+    def has_twin(self, file: ManifestFile) -> bool:
+        """Whether another revision has a verified file of the same content."""
+        if file.digest not in self._twins:
+            return False
+        place, receipt = self._twins[file.digest]
+        found = _stat(place)
+        return found is not None and receipt.covers(found, file.size, file.digest)
+
+    def adopt(self, files: Sequence[ManifestFile]) -> None:
+        """Give the twins of *files* a second name among the staged ones, as far as the file system can."""
+        for file in files:
+            place, receipt = self._twins[file.digest]
+            self.discard(file.path)
+            os.makedirs(os.path.dirname(self.staged(file.path)), mode=0o700, exist_ok=True)
+            try:
+                os.link(place, self.staged(file.path))
+            except OSError:
+                continue  # it is fetched instead
+            self._staged[file.path] = receipt_for(os.stat(place), receipt.digest, self.commit)
+        if files:
+            self._save_staged()
+
     def distrust(self) -> None:
-        """Forget that the files under their names were ever hashed."""
+        """Forget that the files under their names, and their twins, were ever hashed."""
         self._final.clear()
+        self._twins.clear()
 
     def save_receipts(self) -> None:
         _write(os.path.join(self._state, "receipts.json"), dump_receipts(self._final))
@@ -157,7 +177,7 @@ class ModelDirectory:
                 self._final[file.path] = receipt
             else:
                 self._staged[file.path] = receipt
-                _write(os.path.join(self.staging, STATE, "receipts.json"), dump_receipts(self._staged))
+                self._save_staged()
 
     def publish(self, manifest: Manifest, files: Sequence[ManifestFile]) -> bool:
         """Give the staged files their names; drop files of an earlier commit that this one no longer has.
@@ -178,11 +198,18 @@ class ModelDirectory:
             remove_record(self.path, path)
             del self._final[path]
             changed = True
-        write_records(self.path, self.commit, files, time.time())
+        self.write_records(files)
         _write(os.path.join(self._state, "manifest.json"), dump_manifest(manifest))
         self.save_receipts()
         shutil.rmtree(self.staging, ignore_errors=True)
         return changed
+
+    def write_records(self, files: Sequence[ManifestFile], check: bool = False) -> bool:
+        """The records of the hub's own client; returns whether any was lacking."""
+        return write_records(self.path, self.commit, files, time.time(), check)
+
+    def _save_staged(self) -> None:
+        _write(os.path.join(self.staging, STATE, "receipts.json"), dump_receipts(self._staged))
 
     def free_bytes(self) -> int:
         """What the file system still takes, asked at the nearest directory that exists."""
@@ -198,6 +225,27 @@ class ModelDirectory:
             return False
         receipts = (self._final.get(file.path), self._staged.get(file.path))
         return any(receipt is not None and receipt.covers(found, file.size, file.digest) for receipt in receipts)
+
+
+def receipts_in(path: str) -> dict[str, Receipt]:
+    """The receipts of the finished files in a model's directory."""
+    return load_receipts(_read(os.path.join(path, STATE, "receipts.json")))
+
+
+def is_model(path: str) -> bool:
+    """Whether a download has left its records here, finished or not."""
+    try:
+        return any(name == STATE or name.startswith(PARTIAL) for name in os.listdir(path))
+    except OSError:
+        return False
+
+
+def finished_at(path: str) -> float:
+    """When the model in *path* was complete, in seconds since the epoch; 0 where it never was."""
+    try:
+        return os.stat(os.path.join(path, STATE, "manifest.json")).st_mtime
+    except OSError:
+        return 0.0
 
 
 def _stat(path: str) -> os.stat_result | None:

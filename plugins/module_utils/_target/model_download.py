@@ -16,19 +16,20 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Callable, Sequence
 
+from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.budget import Budget
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import (
     Job,
     OnDisk,
     Ports,
-    SourceFailed,
     Transfer,
     TransferFailed,
 )
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.memory import load_memory
+from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.options import Settings
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.readable import progress_line, readable_bytes
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.client import Hub
-from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.errors import HubError
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.manifest import ManifestFile
+from ansible_collections.inferops.sglang.plugins.module_utils._core.swarm.pace import Pace
 from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.digests import digest_of, kind_of
 from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.index import (
     INDEX_SUFFIX,
@@ -41,13 +42,17 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.safe
     SafetensorsError,
     read_header,
 )
-from ansible_collections.inferops.sglang.plugins.module_utils._target.aria2_unit import Aria2Unit, Settings
+from ansible_collections.inferops.sglang.plugins.module_utils._target.aria2_unit import Aria2Unit
+from ansible_collections.inferops.sglang.plugins.module_utils._target.directory_lock import locked
 from ansible_collections.inferops.sglang.plugins.module_utils._target.model_directory import ModelDirectory
+from ansible_collections.inferops.sglang.plugins.module_utils._target.model_revisions import (
+    ModelRevisions,
+    check_layout,
+)
+from ansible_collections.inferops.sglang.plugins.module_utils._target.model_sources import ModelSources
 from ansible_collections.inferops.sglang.plugins.module_utils._target.swarm import Group, Swarm
 from ansible_collections.inferops.sglang.plugins.module_utils._target.web import Web
 
-# Below this size a second process is not worth its start: the module fetches the file itself.
-SMALL_FILE_BYTES = 16 * 1024 * 1024
 REQUEST_THREADS = 8
 MAX_HASH_THREADS = 16
 WEIGHTS_SUFFIX = ".safetensors"
@@ -67,6 +72,8 @@ class Wish:
     verify: str
     slice_seconds: float
     resume: dict[str, Any]
+    mirrors: Sequence[str] = ()
+    side_by_side: bool = False  # whether path holds a directory for each commit
     group: Group | None = None  # the hosts that share, or None where each fetches alone
 
 
@@ -76,6 +83,7 @@ class Survey:
 
     current: list[ManifestFile] = field(default_factory=list)
     staged: list[ManifestFile] = field(default_factory=list)
+    twins: list[ManifestFile] = field(default_factory=list)  # verified in another revision
     unproven: list[ManifestFile] = field(default_factory=list)  # there under its name, to be hashed
     missing: list[ManifestFile] = field(default_factory=list)
 
@@ -83,11 +91,16 @@ class Survey:
 class ModelDownload:
     def __init__(self, wish: Wish, web: Web, run_command: Callable[..., Any], settings: Settings) -> None:
         self._wish = wish
-        self._web = web
-        self._hub = Hub(web, wish.endpoint, wish.token, time.sleep)
-        self.commit = wish.resume.get("commit") or self._hub.commit_of(wish.repository, wish.revision)
-        self.directory = ModelDirectory(wish.path, self.commit)
-        self.manifest = self.directory.manifest(wish.repository) or self._hub.manifest(wish.repository, self.commit)
+        hub = Hub(web, wish.endpoint, wish.token, time.sleep)
+        self.commit = wish.resume.get("commit") or hub.commit_of(wish.repository, wish.revision)
+        check_layout(wish.path, wish.side_by_side)
+        self.revisions = ModelRevisions(wish.path) if wish.side_by_side else None
+        self.directory = (
+            ModelDirectory(self.revisions.place(self.commit), self.commit, self.revisions.others(self.commit))
+            if self.revisions
+            else ModelDirectory(wish.path, self.commit)
+        )
+        self.manifest = self.directory.manifest(wish.repository) or hub.manifest(wish.repository, self.commit)
         self.files = self.manifest.select(wish.include, wish.exclude)
         self.bytes = sum(file.size for file in self.files)
         self._by_path = {file.path: file for file in self.files}
@@ -100,6 +113,20 @@ class ModelDownload:
         self._in_place = {file.path for file in self.survey.unproven}
         self.unit = Aria2Unit(
             run_command, wish.path, self.directory.staging, f"{wish.repository}@{self.commit}", settings
+        )
+        self._budget = Budget(
+            settings.bytes_per_second,
+            Pace(settings.bytes_per_second, time.monotonic, time.sleep),
+            self.unit.limit,
+        )
+        self._sources = ModelSources(
+            wish.repository,
+            self.commit,
+            web,
+            hub,
+            {address: Hub(web, address, "", time.sleep) for address in wish.mirrors},
+            bool(wish.token),
+            self.resume.get("mirrors_out", {}),
         )
         self._swarm: Swarm | None = None
         if wish.group:
@@ -115,6 +142,21 @@ class ModelDownload:
         """Whether nothing is left to do."""
         return len(self.survey.current) == len(self.files) and self.directory.published_commit() == self.commit
 
+    def published_commit(self) -> str | None:
+        """The commit that whoever names the model's path gets now."""
+        return self.revisions.current() if self.revisions else self.directory.published_commit()
+
+    def warnings(self) -> list[str]:
+        """What was noticed on the way, as sentences."""
+        silent = self.resume.get("unreached", [])
+        said = [f"A mirror is out: {reason}" for reason in self.resume.get("mirrors_out", {}).values()]
+        if silent:
+            said.append(
+                f"{', '.join(silent)} did not answer and gave no files: look at the service there, and at firewalls "
+                "between the hosts"
+            )
+        return said
+
     def bytes_to_fetch(self) -> int:
         """What still has to come over the network, files that need a look counted as there."""
         return sum(file.size - self._held_bytes(file) for file in self.survey.missing)
@@ -128,22 +170,22 @@ class ModelDownload:
             )
 
     def check_access(self) -> None:
-        """Ask for one file, because the listing of a gated repository is public and its files are not."""
+        """Whether the files can be had at all, before anything is done."""
         if self.survey.missing and not self._swarm:  # with others, this host may have nothing to ask the hub for
-            self._hub.resolve(self._wish.repository, self.commit, self.survey.missing[0])
+            self._sources.check_access(self.survey.missing[0])
+
+    def locked(self) -> contextlib.AbstractContextManager[bool]:
+        """Keep out other runs; gives False where one is at work right now."""
+        return locked(self._wish.path)
 
     def advance(self) -> bool:
         """Work for one slice, with the directory locked; True once every file is verified and published."""
-        other = self.unit.other_purpose()
-        if other:
-            raise TransferFailed(
-                f"Another run is downloading {other} into {self._wish.path} right now: wait for it, "
-                f"or end it with systemctl stop '{self.unit.units}'"
-            )
+        self.unit.refuse_others()
         self.directory.open_staging(self.manifest)
         self.unit.attach()
         self.unit.beat()
         try:
+            self._adopt_twins()
             finished = self._transfer()
             self.directory.save_receipts()
         except (TransferFailed, OSError):
@@ -160,6 +202,16 @@ class ModelDownload:
             self.resume["changed"] = True
         return True
 
+    def _adopt_twins(self) -> None:
+        self.directory.adopt(self.survey.twins)
+        for file in self.survey.twins:
+            if self.directory.is_staged(file):
+                self.survey.staged.append(file)
+            else:
+                self.survey.missing.append(file)
+                self.resume["downloaded_bytes"] += file.size
+        self.survey.twins = []
+
     def _transfer(self) -> bool:
         memory = load_memory(self.resume.get("memory", {}))
         jobs = [Job(file.path, file.size) for file in self.survey.unproven + self.survey.missing]
@@ -173,6 +225,7 @@ class ModelDownload:
                 self._deadline = 0.0  # the workers end soon instead of finishing their files
                 raise
         self.resume["memory"] = memory.dump()
+        self.resume["mirrors_out"] = dict(self._sources.out)
         if self._swarm:
             self.resume["sources"] = self._swarm.dump()
             self.resume["shared_bytes"] += self._swarm.shared_bytes
@@ -193,6 +246,8 @@ class ModelDownload:
                 survey.current.append(file)
             elif self.directory.is_staged(file):
                 survey.staged.append(file)
+            elif self.directory.has_twin(file):
+                survey.twins.append(file)
             elif self.directory.could_be_final(file):
                 survey.unproven.append(file)
             else:
@@ -235,36 +290,10 @@ class ModelDownload:
     def _locate(self, path: str) -> str | None:
         file = self._by_path[path]
         address = self._swarm.address(file) if self._swarm else None
-        if address:
-            return address
-        if kind_of(file.digest) == "git-sha1" and file.size <= SMALL_FILE_BYTES:
-            return None
-        try:
-            source = self._hub.resolve(self._wish.repository, self.commit, file)
-        except HubError as error:
-            raise _as_source_failure(error) from None
-        # aria2 would pass a token on to wherever a redirect leads, so it never gets one.
-        if source.direct and (self._wish.token or file.size <= SMALL_FILE_BYTES):
-            return None
-        return source.url
+        return address or self._sources.locate(file)
 
     def _send(self, path: str) -> bool:
-        file, wish = self._by_path[path], self._wish
-        url = self._hub.address(wish.repository, self.commit, path)
-        try:
-            with self.directory.receiving(path) as out:
-                refusal = self._web.save(url, self._hub.headers_for, out, file.size, self._is_late)
-                arrived = out.seek(0, os.SEEK_END)
-        except OSError as error:
-            raise SourceFailed(str(error)) from None
-        if refusal:
-            raise _as_source_failure(self._hub.explain(refusal, wish.repository, f"file {path!r}"))
-        if arrived < file.size:
-            if self._is_late():
-                return False
-            raise SourceFailed(f"the connection ended after {arrived} of {file.size} bytes")
-        self.directory.received(path)
-        return True
+        return self._sources.send(self._by_path[path], self.directory, self._is_late, self._budget)
 
     def _is_late(self) -> bool:
         return time.time() >= self._deadline
@@ -273,9 +302,11 @@ class ModelDownload:
         return self.directory.final(path) if path in self._in_place else self.directory.staged(path)
 
     def _check_and_count(self, path: str) -> bool:
-        right = self._check(path)
+        right, file = self._check(path), self._by_path[path]
         if self._swarm:
-            self._swarm.checked(self._by_path[path], right)
+            self._swarm.checked(file, right)
+        if not right and path not in self._in_place:
+            self._sources.found_wrong(file)
         with self._counting:
             self.resume["verified_files"] += right
         return right
@@ -339,7 +370,3 @@ class ModelDownload:
     def _verified_place(self, file: ManifestFile) -> str:
         staged = self.directory.staged(file.path)
         return staged if os.path.isfile(staged) else self.directory.final(file.path)
-
-
-def _as_source_failure(error: HubError) -> SourceFailed:
-    return SourceFailed(str(error), not error.retryable, error.wait_seconds)

@@ -38,6 +38,11 @@ class Group:
     hosts: Sequence[str]
     own: str
 
+    @property
+    def names(self) -> list[str]:
+        """The hosts without their ports."""
+        return [host.rpartition(":")[0].strip("[]") for host in self.hosts]
+
 
 # Takes a host and a question, gives the answer; OSError where there is none.
 Ask = Callable[[str, Mapping[str, Any]], Mapping[str, str]]

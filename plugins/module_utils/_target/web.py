@@ -14,7 +14,7 @@ from __future__ import annotations
 import http.client
 import os
 import ssl
-from typing import Any, BinaryIO, Callable, Mapping
+from typing import Any, BinaryIO, Callable, Iterable, Mapping
 from urllib.error import HTTPError
 from urllib.parse import urljoin
 from urllib.request import (  # type: ignore[attr-defined]
@@ -40,11 +40,30 @@ class _NoRedirect(HTTPRedirectHandler):
         """Leave the answer as it is."""
 
 
-def proxies_of(http: str | None, https: str | None, no: str | None) -> dict[str, str]:
-    """The proxies that were named, and where none was, those of the environment; keys http, https and no."""
+class ProxyRefused(Exception):  # noqa: N818  reads better where it is raised
+    """What is wrong with a proxy, as a sentence without its password."""
+
+
+def proxies_of(proxy: str | None, no_proxy: str | None) -> dict[str, str]:
+    """The proxy that was named, and where none was, those of the environment; keys http, https and no, each optional."""
     found = {name: value for name, value in getproxies_environment().items() if name in ("http", "https", "no")}
-    named = {"http": http, "https": https, "no": no}
-    return {**found, **{name: value for name, value in named.items() if value}}
+    named = {"http": proxy, "https": proxy, "no": no_proxy}
+    proxies = {**found, **{name: value for name, value in named.items() if value}}
+    for scheme in ("http", "https"):
+        # aria2 knows no other kind; a name alone, as some environments have it, is one as well.
+        kind = proxies.get(scheme, "").partition("://")
+        if kind[1] and kind[0].lower() != "http":
+            raise ProxyRefused(f"The proxy is a {kind[0]} proxy; it has to be http://[user:password@]host:port")
+    for name in proxies.get("no", "").split(","):
+        if "/" in name:
+            raise ProxyRefused(f"no_proxy holds {name.strip()!r}; it is a list of names, domains and single addresses")
+    return proxies
+
+
+def without_proxy(proxies: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+    """*proxies*, with *names* among the hosts that are reached directly."""
+    direct = [proxies.get("no", ""), *names]
+    return {**proxies, "no": ",".join(name for name in direct if name)}
 
 
 class _Proxies(ProxyHandler):
@@ -63,7 +82,7 @@ class _Proxies(ProxyHandler):
 class Web:
     """Requests that follow no redirect and read no .netrc, so that the caller decides where a token goes.
 
-    Proxies are those of the environment, or those in *proxies*. *ca_path* is a file of certificates in place of the system's.
+    *proxies* are those of proxies_of(), by default those of the environment. *ca_path* is a file of certificates in place of the system's.
     """
 
     def __init__(self, validate_certs: bool, ca_path: str | None, proxies: Mapping[str, str] | None = None) -> None:
@@ -71,8 +90,8 @@ class Web:
         if not validate_certs:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
-        through = ProxyHandler() if proxies is None else _Proxies(proxies)
-        self._opener = build_opener(HTTPSHandler(context=context), through, _NoRedirect())
+        through = proxies_of(None, None) if proxies is None else proxies
+        self._opener = build_opener(HTTPSHandler(context=context), _Proxies(through), _NoRedirect())
 
     def __call__(self, method: str, url: str, headers: Mapping[str, str]) -> Response:
         """The transport of the hub client."""
@@ -91,8 +110,11 @@ class Web:
         out: BinaryIO,
         size: int,
         stop: Callable[[], bool],
+        pace: Callable[[int], None],
     ) -> Response | None:
         """Append what is missing of *size* bytes to *out*, until *stop()*; returns an answer that is not content.
+
+        *pace(count)* returns when so many more bytes may be taken.
 
         Each address of a chain of redirects gets its own *headers_for(url)*.
         """
@@ -114,7 +136,7 @@ class Web:
                     out.seek(0)
                 elif status != 206:
                     return Response(status, _headers(answer), b"")
-                self._copy(answer, out, size, stop)
+                self._copy(answer, out, size, stop, pace)
                 return None
             except http.client.HTTPException as error:
                 raise OSError(f"the answer broke off: {error!r}") from None
@@ -122,8 +144,11 @@ class Web:
                 answer.close()
         raise OSError("the redirects do not end")
 
-    def _copy(self, answer: Any, out: BinaryIO, size: int, stop: Callable[[], bool]) -> None:
+    def _copy(
+        self, answer: Any, out: BinaryIO, size: int, stop: Callable[[], bool], pace: Callable[[int], None]
+    ) -> None:
         while not stop():
+            pace(min(CHUNK_BYTES, size - out.tell()))
             chunk = answer.read(CHUNK_BYTES)
             if not chunk:
                 return

@@ -12,11 +12,27 @@ Note that this module util is PRIVATE to the collection. It can have breaking ch
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass, field
+from typing import Mapping
 
 MAX_CONNECTIONS = 16  # aria2's own limit for --max-connection-per-server
 
 
-def session_conf(secret: str, port: int, parallel_files: int, check_certificate: bool, ca_file: str) -> str:
+@dataclass(frozen=True)
+class Settings:
+    """What the operator decides about a session. *proxies* are addresses by scheme, and under "no" the hosts that are
+    reached without one, with commas between them."""
+
+    executable: str
+    connections: int
+    parallel_files: int
+    validate_certs: bool = True
+    ca_path: str = ""
+    bytes_per_second: int = 0  # of all files together; 0 is no limit
+    proxies: Mapping[str, str] = field(default_factory=dict)
+
+
+def session_conf(secret: str, port: int, settings: Settings) -> str:
     """The text of the configuration file; it holds the secret, so it is written with mode 0600.
 
     Given by --conf-path, it also keeps aria2 from reading a user's own configuration.
@@ -26,7 +42,7 @@ def session_conf(secret: str, port: int, parallel_files: int, check_certificate:
         "rpc-listen-all": "false",
         "rpc-listen-port": str(port),
         "rpc-secret": secret,
-        "max-concurrent-downloads": str(parallel_files),
+        **session_limits(settings.parallel_files, settings.bytes_per_second),
         # A token must not come from, nor an address go to, places that the operator did not name.
         "no-netrc": "true",
         "quiet": "true",
@@ -48,11 +64,32 @@ def session_conf(secret: str, port: int, parallel_files: int, check_certificate:
         "connect-timeout": "15",
         "timeout": "30",
         "min-split-size": "1M",
-        "check-certificate": "true" if check_certificate else "false",
+        "check-certificate": "true" if settings.validate_certs else "false",
+        **_proxy_options(settings.proxies),
     }
-    if ca_file:
-        options["ca-certificate"] = ca_file
+    if settings.ca_path:
+        options["ca-certificate"] = settings.ca_path
     return "".join(f"{name}={value}\n" for name, value in options.items())
+
+
+def session_limits(parallel_files: int, bytes_per_second: int) -> dict[str, str]:
+    """The options that a running session can be told anew."""
+    return {
+        "max-concurrent-downloads": str(parallel_files),
+        "max-overall-download-limit": str(bytes_per_second),
+    }
+
+
+def _proxy_options(proxies: Mapping[str, str]) -> dict[str, str]:
+    direct = [name.strip() for name in proxies.get("no", "").split(",") if name.strip()]
+    if "*" in direct:
+        return {}
+    options = {f"{scheme}-proxy": proxies[scheme] for scheme in ("http", "https") if proxies.get(scheme)}
+    if options and direct:
+        # In aria2 a name stands for itself, and one with a dot in front for what is below it; elsewhere it is both.
+        both = [form for name in direct for form in (name.lstrip("."), f".{name.lstrip('.')}")]
+        options["no-proxy"] = ",".join(both)
+    return options
 
 
 def file_options(gid: str, directory: str, path: str, connections: int) -> dict[str, str]:

@@ -65,6 +65,10 @@ class Aria2:
     def add(self, url: str, options: Mapping[str, str]) -> None:
         self._call("aria2.addUri", [url], dict(options))
 
+    def change(self, options: Mapping[str, str]) -> None:
+        """Tell the running session other values of options."""
+        self._call("aria2.changeGlobalOption", dict(options))
+
     def forget(self, gid: str) -> None:
         """Drop the memory of a stopped download, so that its gid can be used again."""
         self._call("aria2.removeDownloadResult", gid)

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, Iterator
 
 import pytest
+from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.options import Settings
 from ansible_collections.inferops.sglang.plugins.module_utils._target import aria2_unit
-from ansible_collections.inferops.sglang.plugins.module_utils._target.aria2_unit import Settings
 from ansible_collections.inferops.sglang.plugins.module_utils._target.model_download import ModelDownload, Wish
 from ansible_collections.inferops.sglang.plugins.module_utils._target.web import Web
 from hub.__main__ import Pair
@@ -78,14 +78,17 @@ class Bench:
             "slice_seconds": 60.0,
             "resume": {},
         }
+        # What the module hands to both, aria2 and its own requests.
+        terms = {name: changes.pop(name) for name in ("validate_certs", "ca_path", "proxies") if name in changes}
+        settings = Settings(ARIA2C or "", 16, 4, bytes_per_second=changes.pop("bytes_per_second", 0), **terms)
         wish.update(changes)
-        settings = Settings(ARIA2C or "", 16, 4, True, "")
-        return ModelDownload(Wish(**wish), Web(True, None), self.units, settings)
+        web = Web(settings.validate_certs, settings.ca_path or None, settings.proxies)
+        return ModelDownload(Wish(**wish), web, self.units, settings)
 
     def download(self, **changes: Any) -> ModelDownload:
         download = self.plan(**changes)
         self.target.mkdir(exist_ok=True)
-        with download.directory.locked() as mine:
+        with download.locked() as mine:
             assert mine
             assert download.advance()
         return download

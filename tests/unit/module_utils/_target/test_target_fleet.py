@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Iterator
 
 import pytest
+from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.options import Settings
 from ansible_collections.inferops.sglang.plugins.module_utils._target import aria2_unit, seed_unit
-from ansible_collections.inferops.sglang.plugins.module_utils._target.aria2_unit import Settings
 from ansible_collections.inferops.sglang.plugins.module_utils._target.model_download import ModelDownload, Wish
 from ansible_collections.inferops.sglang.plugins.module_utils._target.seed_unit import SeedUnit
 from ansible_collections.inferops.sglang.plugins.module_utils._target.swarm import Group
@@ -89,7 +89,7 @@ class Fleet:
         )
         download = ModelDownload(wish, Web(True, None), self.units, Settings(ARIA2C or "", 4, 4, True, ""))
         self.path(number).mkdir(exist_ok=True)
-        with download.directory.locked():
+        with download.locked():
             assert download.advance()
         return download
 

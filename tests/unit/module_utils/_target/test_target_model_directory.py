@@ -21,8 +21,7 @@ MANIFEST = Manifest("org/m", COMMIT, (FILE,))
 @pytest.fixture
 def directory(tmp_path: Path) -> ModelDirectory:
     directory = ModelDirectory(str(tmp_path), COMMIT)
-    with directory.locked():
-        directory.open_staging(MANIFEST)
+    directory.open_staging(MANIFEST)
     Path(directory.staged("sub")).mkdir()
     return directory
 

@@ -14,21 +14,15 @@ import json
 import os
 import shutil
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any
 
 import pytest
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import TransferFailed
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.errors import HubError
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.names import NameRefused
-from unit.module_utils._target.download_bench import TOKEN, Bench, needs_aria2c, open_bench, shard
+from unit.module_utils._target.download_bench import TOKEN, Bench, needs_aria2c, shard
 
 pytestmark = needs_aria2c
-
-
-@pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    with open_bench(tmp_path, monkeypatch) as bench:
-        yield bench
 
 
 def test_everything_arrives_and_a_second_run_asks_one_question(bench: Bench) -> None:
@@ -203,9 +197,9 @@ def test_another_model_in_the_same_directory_waits_for_the_running_one(bench: Be
     bench.faults({"kind": "slow", "origin": "cdn", "bytes_per_second": 100_000, "count": -1})
     first = bench.plan(slice_seconds=1.0)
     bench.target.mkdir()
-    with first.directory.locked():
+    with first.locked():
         assert not first.advance()
-        with first.directory.locked() as mine:
+        with first.locked() as mine:
             assert not mine
     (bench.repository / "config.json").write_text('{"new": 1}')
     with pytest.raises(TransferFailed, match="Another run is downloading org/model@"):
@@ -219,7 +213,7 @@ def test_slices_share_one_aria2_and_one_listing(bench: Bench) -> None:
     resume: dict[str, Any] = {}
     for _slice in range(30):
         download = bench.plan(slice_seconds=0.5, resume=resume)
-        with download.directory.locked():
+        with download.locked():
             if download.advance():
                 break
         assert "verified" in download.progress
@@ -236,7 +230,7 @@ def test_a_killed_aria2_costs_little_and_breaks_nothing(bench: Bench) -> None:
     bench.faults({"kind": "slow", "origin": "cdn", "bytes_per_second": 300_000, "count": 32})
     bench.target.mkdir()
     download = bench.plan(slice_seconds=1.0)
-    with download.directory.locked():
+    with download.locked():
         assert not download.advance()
     for process in bench.units.processes.values():
         process.kill()
@@ -258,7 +252,7 @@ def test_a_disk_that_fills_up_ends_the_session_and_what_is_there_counts(
 
     monkeypatch.setattr(download.directory, "note_verified", full)
     monkeypatch.setattr(download.directory, "save_receipts", full)
-    with download.directory.locked(), pytest.raises(OSError, match="No space left"):
+    with download.locked(), pytest.raises(OSError, match="No space left"):
         download.advance()
     assert bench.units.processes == {}
     assert bench.finished() == []

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.options import (
+    Settings,
     file_options,
     gid_of,
     session_conf,
@@ -64,7 +65,7 @@ def test_a_refusal_is_an_error_without_the_secret(answer: Any) -> None:
 
 
 def test_the_session_listens_on_loopback_alone_and_takes_nothing_from_elsewhere() -> None:
-    lines = session_conf("s3cret", 6800, 4, True, "").splitlines()
+    lines = session_conf("s3cret", 6800, Settings("", 16, 4)).splitlines()
     for line in ("rpc-secret=s3cret", "rpc-listen-all=false", "no-netrc=true", "auto-file-renaming=false"):
         assert line in lines
     assert "check-certificate=true" in lines
