@@ -72,6 +72,7 @@ def main() -> None:
         grep = run(["bash", "-c", "grep -nE 'Error|Traceback' \"$1\" | tail", "bash", str(large)])
         loads = run([sys.executable, "-c", JSON_LOADS, str(large)])
         large.unlink()
+        figures["short_iso"] = diagnose(plain, life.write_short_iso(plain, LARGE))
         figures["plain"] = diagnose(plain, life.write_plain(plain, SMALL))
     took = figures["journal"]["seconds"]
     figures["grep"] = {"seconds": round(grep[0], 2), "names_the_cause": "Segmentation fault" in grep[3]}

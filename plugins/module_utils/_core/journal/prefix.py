@@ -9,10 +9,10 @@ Note that this module util is PRIVATE to the collection. It can have breaking ch
 from __future__ import annotations
 
 import calendar
+import functools
 import re
 import time
-from dataclasses import dataclass
-from typing import Sequence
+from typing import NamedTuple, Sequence
 
 _MONTHS = {
     name: number
@@ -56,12 +56,15 @@ _JOURNALCTL = re.compile(
     rf"(?:{_STAMPS})\ (?P<host>[\w.:-]*[\w.-])\ (?P<name>[^\s\[\]]{{1,120}}?)(?:\[(?P<pid>\d{{1,10}})\])?:(?:\ (?P<text>.*))?$",
     re.VERBOSE | re.DOTALL,
 )
+_PARTS = ("month", "day", "clock", "iso", "full", "unix", "monotonic", "name", "pid", "text")
 _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:?\d\d)?")
 
 
-@dataclass(frozen=True)
-class Prefix:
-    """What stood before `text`. `stamped` means that a log record begins here, `yearless` that `time` is one of 2000."""
+class Prefix(NamedTuple):
+    """What stood before `text`. A tuple, because every line has one.
+
+    `stamped` means that a log record begins here, `yearless` that `time` is one of 2000.
+    """
 
     text: str
     time: float | None = None
@@ -86,6 +89,7 @@ def _epoch(numbers: Sequence[str], fraction: str, zone: str) -> float | None:
     return seconds
 
 
+@functools.lru_cache(maxsize=100)  # a busy server writes dozens of lines a second
 def parse_iso(text: str) -> float | None:
     """Seconds since the epoch of an ISO stamp; without a zone it counts as UTC."""
     found = _ISO.match(text)
@@ -97,24 +101,23 @@ def parse_iso(text: str) -> float | None:
 def split_journalctl(line: str) -> Prefix | None:
     """Take apart a line of `journalctl` in its short formats (short, -iso, -full, -unix, -monotonic), or None."""
     found = _JOURNALCTL.match(line)
-    if not found or ((found.group("iso") or "").endswith("Z") and not found.group("pid")):
+    if not found:
+        return None
+    month, day, clock, iso, full, seconds, since_boot, name, pid, text = found.group(*_PARTS)
+    if iso and iso.endswith("Z") and not pid:
         return (
             None  # a container's stamp is in UTC and says so; what looks like a host and a name is the program's text
         )
-    stamp: float | None = None
-    if found.group("month"):
-        month = _MONTHS.get(found.group("month"))
-        if month is None:
+    if month:
+        if month not in _MONTHS:
             return None
         # Syslog stamps carry no year: see years.py. Only differences within one log are used.
-        stamp = parse_iso(f"2000-{month:02d}-{int(found.group('day')):02d} {found.group('clock')}")
-    elif found.group("iso") or found.group("full"):
-        stamp = parse_iso(found.group("iso") or found.group("full"))
+        stamp = parse_iso(f"2000-{_MONTHS[month]:02d}-{int(day):02d} {clock}")
+    elif iso or full:
+        stamp = parse_iso(iso or full)
     else:
-        stamp = float(found.group("unix") or found.group("monotonic"))
-    pid = int(found.group("pid")) if found.group("pid") else None
-    yearless = bool(found.group("month"))
-    return Prefix(found.group("text") or "", stamp, pid, "", found.group("name"), yearless=yearless)
+        stamp = float(seconds or since_boot)
+    return Prefix(text or "", stamp, int(pid) if pid else None, "", name, False, bool(month))
 
 
 def split_container(line: str) -> Prefix:

@@ -12,7 +12,6 @@ import io
 import itertools
 import re
 from collections import deque
-from dataclasses import replace
 from typing import BinaryIO, Iterable, Iterator
 
 from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.entry import (
@@ -135,7 +134,7 @@ class _PlainReader:
         journal = split_journalctl(line)
         if journal is not None:
             if journal.yearless and journal.time is not None:
-                journal = replace(journal, time=self._years.placed(journal.time))
+                journal = journal._replace(time=self._years.placed(journal.time))
             self._outer = journal
             line = journal.text
         elif _MARKS.match(line):
@@ -147,7 +146,7 @@ class _PlainReader:
                 self._outer = Prefix("", container.time)
         outer = self._outer
         source = _source(outer.name)
-        own = split_program(line) if source == UNIT else Prefix(line)
+        own = split_program(line, with_time=outer.time is None) if source == UNIT else Prefix(line)
         pid = own.pid if own.pid is not None else outer.pid
         if own.stamped or own.rank:
             self.rank = own.rank

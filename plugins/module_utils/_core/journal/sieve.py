@@ -16,7 +16,7 @@ import re
 from collections import deque
 from typing import Iterable, Iterator
 
-from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.words import interesting
+from ansible_collections.inferops.sglang.plugins.module_utils._core.journal.words import interesting_bytes
 
 # More than any rule of the diagnosis looks back or ahead over lines that it does not care about.
 NEIGHBOURS = 100
@@ -108,16 +108,19 @@ def _kind_and_writer(line: bytes) -> tuple[bytes, bytes]:
         pid = named.group(1) if named else b""
     else:
         found = _PLAIN.match(line)
-        # What stands before the stamp is a prefix, or another writer's last words.
-        if found is None or (found.group("before") and interesting(found.group("before").decode("ascii", "replace"))):
+        if found is None:
             return b"", b""
-        pid = found.group("pid") or b""
+        before, named_pid = found.group("before", "pid")
+        # What stands before the stamp is a prefix, or another writer's last words.
+        if before and interesting_bytes(before):
+            return b"", b""
+        pid = named_pid or b""
     return (found.lastgroup or "").encode(), pid + (found.group("rank") or b"")
 
 
 def _suspicious(line: bytes) -> bool:
     """True where something may be wrong, as far as can be told without parsing."""
     if line[:1] != b"{":
-        return interesting(line[:2000].decode("utf-8", "replace"))
+        return interesting_bytes(line[:2000])
     found = _TEXT.search(line)
-    return found is None or interesting(found.group(1).decode("utf-8", "replace"))
+    return found is None or interesting_bytes(found.group(1))

@@ -14,8 +14,8 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 # `  37%|####  | 3/8 [00:12<00:20` and `0% Completed | 0/1 [00:00<?, ?it/s]`
 _BAR = re.compile(r"\d%(?: {0,4}Completed)? {0,4}\|.{0,400}?\d/\d|\| {0,4}\d{1,9}/\d{1,9} {0,4}\[[\d:?]{1,12}<")
-# A second writer's record that begins in the middle of a line: SGLang's stamp, or torch's rank.
-_GLUED = re.compile(r"(?<=\S)(?=\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[\] .,]|\[rank\d+\]:)")
+# A record begins, SGLang's with a stamp or torch's with a rank. Behind a blank it is its own line's.
+_RECORD = re.compile(r"\[(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[\] .,]|rank\d+\]:)")
 # Characters of one line that are looked at: its beginning says what, its end often why. A dump of token ids can be
 # hundreds of kB, and what a pattern costs can grow with the square of a line's length.
 LONGEST = 4000
@@ -50,11 +50,12 @@ def _last_states(raw: str) -> list[str]:
     parts = [shorten(part) for part in raw.split("\r") if part.strip()]
     if not parts:
         return [""]
-    return [part for part in parts[:-1] if not _BAR.search(part) or _GLUED.search(part)] + parts[-1:]
+    return [part for part in parts[:-1] if not _BAR.search(part) or len(split_glued(part)) > 1] + parts[-1:]
 
 
 def split_glued(line: str) -> list[str]:
     """Separate two writers who met on one line."""
     if "[20" not in line[1:] and "[rank" not in line[1:]:
         return [line]
-    return [part for part in _GLUED.split(line) if part]
+    begins = [found.start() for found in _RECORD.finditer(line, 1) if not line[found.start() - 1].isspace()]
+    return [line[begin:end] for begin, end in zip([0, *begins], [*begins, len(line)])]
