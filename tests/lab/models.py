@@ -41,6 +41,7 @@ def build() -> Path:
                 read_only={venv: sglang_venv.PREFIX, WRITER: "/tmp/write_models.py"},
             )
             write_shards(staged / "lab" / "shards")
+            write_second_revision(staged / "lab" / "shards")
             os.replace(staged, path)
     return path
 
@@ -64,3 +65,15 @@ def write_shards(path: Path, shards: int = 4, tensors: int = 6, tensor_bytes: in
     index = {"metadata": {"total_size": shards * tensors * tensor_bytes}, "weight_map": weight_map}
     (path / "model.safetensors.index.json").write_text(json.dumps(index, indent=2))
     (path / "config.json").write_text(json.dumps({"architectures": ["Shards"], "model_type": "shards"}, indent=2))
+
+
+def write_second_revision(first: Path) -> None:
+    """The revision `v2`: one shard of four is another one, and the configuration."""
+    second = first.with_name(f"{first.name}-v2")
+    shutil.copytree(first, second)
+    shard = next(second.glob("*-00004-of-*"))
+    content = bytearray(shard.read_bytes())
+    content[-1] ^= 1
+    shard.write_bytes(content)
+    (second / "config.json").write_text('{"architectures": ["Shards"], "model_type": "shards", "revision": 2}')
+    first.with_name(f"{first.name}.hub.json").write_text(json.dumps({"revisions": {"v2": second.name}}))

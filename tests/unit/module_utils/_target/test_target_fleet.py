@@ -18,7 +18,7 @@ import struct
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Iterator
+from typing import Iterator, Mapping
 
 import pytest
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.options import Settings
@@ -26,7 +26,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._target import ari
 from ansible_collections.inferops.sglang.plugins.module_utils._target.model_download import ModelDownload, Wish
 from ansible_collections.inferops.sglang.plugins.module_utils._target.seed_unit import SeedUnit
 from ansible_collections.inferops.sglang.plugins.module_utils._target.swarm import Group
-from ansible_collections.inferops.sglang.plugins.module_utils._target.web import Web
+from ansible_collections.inferops.sglang.plugins.module_utils._target.web import Web, without_proxy
 from hub.__main__ import Pair
 
 ARIA2C = shutil.which("aria2c")
@@ -72,7 +72,9 @@ class Fleet:
     def path(self, number: int) -> Path:
         return self.root / f"host{number}"
 
-    def download(self, number: int) -> ModelDownload:
+    def download(
+        self, number: int, side_by_side: bool = False, proxies: Mapping[str, str] | None = None
+    ) -> ModelDownload:
         group = Group(KEY, [self.seats[seat] for seat in sorted(self.seats)], self.seats[number])
         wish = Wish(
             repository="org/model",
@@ -86,8 +88,10 @@ class Fleet:
             slice_seconds=60.0,
             resume={},
             group=group,
+            side_by_side=side_by_side,
         )
-        download = ModelDownload(wish, Web(True, None), self.units, Settings(ARIA2C or "", 4, 4, True, ""))
+        settings = Settings(ARIA2C or "", 4, 4, proxies=without_proxy(proxies or {}, group.names))
+        download = ModelDownload(wish, Web(True, None, proxies), self.units, settings)
         self.path(number).mkdir(exist_ok=True)
         with download.locked():
             assert download.advance()
@@ -147,6 +151,28 @@ def test_a_host_that_joins_later_asks_the_origin_for_nothing(fleet: Fleet) -> No
     fleet.seed(2)
     fleet.download(2)
     fleet.assert_right(2)
+    assert fleet.sent_by_origin() == 0
+
+
+def test_other_hosts_are_reached_without_the_proxy_that_the_hub_needs(fleet: Fleet) -> None:
+    """It would see the key, and often could not reach them: nobody listens at this one."""
+    fleet.seed(1)
+    fleet.download(1)
+    fleet.pair.control.clear_requests()
+    fleet.seed(2)
+    fleet.download(2, proxies={"http": "http://127.0.0.1:9", "no": "127.0.0.1"})
+    fleet.assert_right(2)
+    assert fleet.sent_by_origin() == 0
+
+
+def test_revisions_side_by_side_are_shared_too(fleet: Fleet) -> None:
+    fleet.seed(1)
+    first = fleet.download(1, side_by_side=True)
+    fleet.pair.control.clear_requests()
+    fleet.seed(2)
+    fleet.download(2, side_by_side=True)
+    for file in fleet.repository.iterdir():
+        assert (fleet.path(2) / first.commit / file.name).read_bytes() == file.read_bytes()
     assert fleet.sent_by_origin() == 0
 
 

@@ -20,6 +20,7 @@ import pytest
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import TransferFailed
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.errors import HubError
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.names import NameRefused
+from ansible_collections.inferops.sglang.plugins.module_utils._target import model_upkeep
 from unit.module_utils._target.download_bench import TOKEN, Bench, needs_aria2c, shard
 
 pytestmark = needs_aria2c
@@ -102,6 +103,17 @@ def test_the_hubs_own_client_finds_its_records(bench: Bench) -> None:
     there = sorted(str(path.relative_to(records)) for path in records.rglob("*") if path.is_file())
     assert there == sorted(f"{file.path}.metadata" for file in second.files)
     assert (records / "config.json.metadata").read_text().startswith(second.commit)
+
+
+def test_a_directory_that_was_finished_without_those_records_gets_them(bench: Bench) -> None:
+    bench.download()
+    shutil.rmtree(bench.target / ".cache")
+    download = bench.plan()
+    upkeep = model_upkeep.look(download, "report", 2, bench.units)
+    assert (download.converged, upkeep.needed, (bench.target / ".cache").exists()) == (True, True, False)
+    model_upkeep.carry_out(download, upkeep)
+    assert len(list((bench.target / ".cache").rglob("*.metadata"))) == len(download.files)
+    assert not model_upkeep.look(bench.plan(), "report", 2, bench.units).needed
 
 
 def test_the_token_reaches_the_hub_alone(bench: Bench, tmp_path: Path) -> None:
