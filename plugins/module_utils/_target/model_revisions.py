@@ -73,7 +73,10 @@ class ModelRevisions:
 
     def pruning(self, commit: str, keep: int, read_users: Callable[[], Users]) -> Pruning:
         """What is to go where *keep* revisions are kept, *commit* among them; to be asked before the link is turned."""
-        rest = [other for other in self.all() if other != commit][max(0, keep - 1) :]
+        others = [other for other in self.all() if other != commit]
+        finished = [other for other in others if finished_at(self.place(other))]
+        # What was never finished is no revision to keep.
+        rest = [other for other in others if other not in finished[: max(0, keep - 1)]]
         if not rest:
             return Pruning()
         users = read_users()

@@ -18,6 +18,8 @@ import stat
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterable, Iterator
 
+from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import TransferFailed
+
 LARGEST_CONFIGURATION_BYTES = 256 * 1024
 # Units of this collection come and go with a download; who runs one holds the lock or is asked in another way.
 OWN_UNITS = "inferops-model-"
@@ -52,9 +54,11 @@ class User:
 
 
 class Users:
-    """Everybody on this host, read once. *run_command* is AnsibleModule.run_command."""
+    """Everybody on this host, read once. *run_command* is AnsibleModule.run_command. Needs root."""
 
     def __init__(self, run_command: Callable[..., Any], proc: str = "/proc") -> None:
+        if os.geteuid() != 0:
+            raise TransferFailed("Only root can tell whether somebody uses a model: use become")
         self._proc = proc
         self._seen: dict[str, tuple[int, int] | None] = {}
         self._all = [*self._processes(), *_units(run_command)]

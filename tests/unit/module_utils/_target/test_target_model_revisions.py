@@ -138,6 +138,29 @@ def test_older_revisions_go_and_what_check_mode_says_is_what_happens(bench: Benc
     assert revisions(bench) == {commits[2], fourth.commit}
 
 
+def test_a_revision_that_was_never_finished_does_not_count(bench: Bench) -> None:
+    first, _upkeep = bring(bench)
+    change(bench, '{"second": 2}')
+    (bench.repository / "m-2.safetensors").write_bytes(shard("b", 2_000_000))
+    bench.faults({"kind": "slow", "origin": "cdn", "bytes_per_second": 100_000, "count": 16})
+    half = bench.plan(side_by_side=True, slice_seconds=0.5)
+    with half.locked():
+        assert not half.advance()
+    half.unit.stop()
+    change(bench, '{"third": 3}')
+    third, upkeep = bring(bench)
+    assert upkeep.pruning.goes == (half.commit,)
+    assert revisions(bench) == {first.commit, third.commit}
+
+
+def test_nobody_but_root_can_tell_who_uses_a_model(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others see no open files, so they would find nobody and remove what is in use."""
+    bring(bench)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(TransferFailed, match="Only root can tell whether somebody uses a model: use become"):
+        ModelRemoval(str(bench.target), bench.units).check_users()
+
+
 def test_what_somebody_left_in_a_revision_stays_and_is_not_counted_again(bench: Bench) -> None:
     first, _upkeep = bring(bench)
     (bench.target / first.commit / "notes.txt").write_text("mine")
