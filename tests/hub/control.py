@@ -23,6 +23,8 @@ KINDS = {
     "paced": "let the kernel hold the connection to *bytes_per_second*; costs the hub nothing",
     "corrupt": "send the right number of bytes, one of them wrong",
     "redirect_loop": "redirect to the same address",
+    "headers": "answer as usual, but with *headers* changed; an empty one is left out",
+    "other_length": "serve the file as if it had *length* bytes, cut off or filled up with zeros",
 }
 
 
@@ -40,6 +42,7 @@ class Fault:
     body: str = ""
     seconds: int = 1
     after_bytes: int = 0
+    length: int = 0
     bytes_per_second: int = 1024 * 1024
 
     def __post_init__(self) -> None:

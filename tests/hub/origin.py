@@ -61,8 +61,7 @@ class Origin(BaseHTTPRequestHandler):
     def reply(self, status: int, body: bytes, headers: dict[str, str]) -> None:
         self.send_response(status)
         headers.setdefault("Content-Type", "text/plain; charset=utf-8")
-        for name, value in headers.items():
-            self.send_header(name, value)
+        self._send_headers(headers)
         self.send_header("Content-Length", str(len(body)))
         sent = 0 if self.command == "HEAD" else len(body)
         self.note(status, sent)
@@ -71,6 +70,8 @@ class Origin(BaseHTTPRequestHandler):
 
     def reply_file(self, file: Path, size: int, headers: dict[str, str]) -> None:
         """Send *file*, or the range of it that was asked for; 416 beyond its end."""
+        if self.fault and self.fault.kind == "other_length":
+            size = self.fault.length
         first, last, partial = 0, size - 1, False
         asked = self.headers.get("Range", "")
         if asked.startswith("bytes=") and not (self.fault and self.fault.kind == "no_range"):
@@ -82,8 +83,7 @@ class Origin(BaseHTTPRequestHandler):
                 return
             partial = True
         self.send_response(206 if partial else 200)
-        for name, value in headers.items():
-            self.send_header(name, value)
+        self._send_headers(headers)
         self.send_header("Content-Length", str(last - first + 1))
         self.send_header("Accept-Ranges", "bytes")
         if partial:
@@ -95,6 +95,13 @@ class Origin(BaseHTTPRequestHandler):
             with file.open("rb") as stream:
                 self.control.add_bytes(self.origin, entry, self._send(stream, first, last - first + 1))
 
+    def _send_headers(self, headers: dict[str, str]) -> None:
+        if self.fault and self.fault.kind == "headers":
+            headers = {**headers, **self.fault.headers}
+        for name, value in headers.items():
+            if value:
+                self.send_header(name, value)
+
     def _pace(self) -> None:
         """Set or lift the limit of this connection, which may have served another request before."""
         paced = self.fault is not None and self.fault.kind == "paced"
@@ -105,7 +112,7 @@ class Origin(BaseHTTPRequestHandler):
 
     def _send(self, stream: BinaryIO, first: int, length: int) -> int:
         fault = self.fault
-        if fault is None or fault.kind in ("no_range", "paced"):
+        if fault is None or fault.kind in ("no_range", "paced", "headers"):
             try:
                 return self.connection.sendfile(stream, first, length) if length else 0
             except OSError:  # the client has enough; how much it took is where the file stands
@@ -116,7 +123,8 @@ class Origin(BaseHTTPRequestHandler):
         stream.seek(first)
         sent = 0
         while sent < limit:
-            chunk = bytearray(stream.read(min(CHUNK_BYTES, limit - sent)))
+            wanted = min(CHUNK_BYTES, limit - sent)
+            chunk = bytearray(stream.read(wanted).ljust(wanted, b"\0"))
             if fault.kind == "corrupt" and sent == 0:
                 chunk[-1] ^= 0xFF
             if fault.kind == "slow":

@@ -21,6 +21,7 @@ import threading
 import time
 from typing import BinaryIO, Iterator, Sequence
 
+from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.control_file import is_usable
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import OnDisk
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.manifest import (
     Manifest,
@@ -141,14 +142,13 @@ class ModelDirectory:
     def save_receipts(self) -> None:
         _write(os.path.join(self._state, "receipts.json"), dump_receipts(self._final))
 
-    def look(self, path: str) -> OnDisk:
-        """What is there of a file that is on its way."""
+    def look(self, path: str, size: int) -> OnDisk:
+        """What is there of a file that is on its way and will have *size* bytes."""
         plain, found = _stat(self.staged(path) + PLAIN_SUFFIX), _stat(self.staged(path))
         if found is None:
             return OnDisk(held_bytes=plain.st_size if plain else 0)
         control = _stat(self.staged(path) + CONTROL_SUFFIX)
-        # A control file of no bytes is what a power cut leaves: it cannot say which parts are there.
-        resumable = control is not None and control.st_size > 0
+        resumable = control is not None and _can_resume(self.staged(path) + CONTROL_SUFFIX, size)
         return OnDisk(True, found.st_size if not control or resumable else -1, found.st_blocks * 512, resumable)
 
     def discard(self, path: str) -> None:
@@ -255,6 +255,15 @@ def _stat(path: str) -> os.stat_result | None:
     except OSError:
         return None
     return found if stat.S_ISREG(found.st_mode) else None
+
+
+def _can_resume(control: str, size: int) -> bool:
+    """Whether the control file says which parts are there; after a power cut it may not."""
+    try:
+        with open(control, "rb") as stream:
+            return is_usable(stream.read(), size)
+    except OSError:
+        return False
 
 
 def _read(path: str) -> str:

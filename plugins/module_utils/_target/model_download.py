@@ -255,7 +255,7 @@ class ModelDownload:
         return survey
 
     def _held_bytes(self, file: ManifestFile) -> int:
-        return min(file.size, self.directory.look(file.path).held_bytes)
+        return min(file.size, self.directory.look(file.path, file.size).held_bytes)
 
     def _ports(self, requests: ThreadPoolExecutor, hashes: ThreadPoolExecutor) -> Ports:
         return Ports(
@@ -277,7 +277,7 @@ class ModelDownload:
     def _look(self, path: str) -> OnDisk:
         if path in self._in_place:
             return OnDisk(True, self._by_path[path].size, self._by_path[path].size, False)
-        return self.directory.look(path)
+        return self.directory.look(path, self._by_path[path].size)
 
     def _discard(self, path: str) -> None:
         """Wrong content under the final name stays until the right one replaces it; a partial goes at once."""

@@ -81,7 +81,7 @@ class ModelSources:
                 refusal = self._web.save(url, hub.headers_for, out, file.size, stop, pace)
                 arrived = out.seek(0, os.SEEK_END)
         except OSError as error:
-            if mirror and not directory.look(file.path).held_bytes:
+            if mirror and not directory.look(file.path, file.size).held_bytes:
                 self._rule_out(mirror, f"{mirror} did not answer the request for {file.path!r}: {error}")
             raise SourceFailed(str(error)) from None
         if refusal:

@@ -166,6 +166,22 @@ def test_a_cut_connection_ends_before_the_announced_length(client: Client) -> No
     assert len(error.value.partial) == 100
 
 
+def test_headers_can_be_changed_and_left_out(client: Client) -> None:
+    client.faults({"kind": "headers", "origin": "hub", "headers": {"X-Linked-Size": "", "X-Repo-Commit": "1234"}})
+    status, headers, _body = client("HEAD", "/org/tiny/resolve/main/model.safetensors")
+    assert (status, "x-linked-size" in headers, headers["x-repo-commit"]) == (302, False, "1234")
+    assert "x-linked-size" in client("HEAD", "/org/tiny/resolve/main/model.safetensors")[1]
+
+
+@pytest.mark.parametrize("length", [100, 20_000])
+def test_a_file_can_be_served_with_another_length(client: Client, length: int) -> None:
+    location = location_of(client)
+    client.faults({"kind": "other_length", "origin": "cdn", "length": length, "count": 2})
+    assert client("GET", location)[2] == WEIGHTS[:length].ljust(length, b"\0")
+    _status, headers, body = client("GET", location, {"Range": "bytes=90-"})
+    assert (headers["content-range"], len(body)) == (f"bytes 90-{length - 1}/{length}", length - 90)
+
+
 def test_an_unknown_fault_is_refused(client: Client) -> None:
     status, _headers, body = client("POST", "/_hub/faults", body='{"kind": "nonsense"}')
     assert status == 400

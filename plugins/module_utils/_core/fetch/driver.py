@@ -261,8 +261,8 @@ class Transfer:
                 self._failed(file, reason or f"aria2 error {status.error_code}: {said}", reason is not None)
             elif status.total_bytes not in (0, file.job.size):
                 self._ports.remove(status.gid)
-                self._failed(file, f"{status.total_bytes} bytes are offered, not the {file.job.size} of the listing")
                 self._ports.discard(path)
+                self._failed(file, f"{status.total_bytes} bytes are offered, not the {file.job.size} of the listing")
             else:
                 self._note_held(file, status.completed_bytes)
 

@@ -15,12 +15,13 @@ import os
 import shutil
 import struct
 import subprocess
+import time
 from pathlib import Path
 from typing import Any, Iterator
 
 import pytest
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.options import Settings
-from ansible_collections.inferops.sglang.plugins.module_utils._target import aria2_unit
+from ansible_collections.inferops.sglang.plugins.module_utils._target import aria2_unit, model_download
 from ansible_collections.inferops.sglang.plugins.module_utils._target.model_download import ModelDownload, Wish
 from ansible_collections.inferops.sglang.plugins.module_utils._target.web import Web
 from hub.__main__ import Pair
@@ -75,7 +76,7 @@ class Bench:
             "include": [],
             "exclude": [],
             "verify": "receipts",
-            "slice_seconds": 60.0,
+            "slice_seconds": 600.0,
             "resume": {},
         }
         # What the module hands to both, aria2 and its own requests.
@@ -114,6 +115,25 @@ class Bench:
         assert self.finished() == there
         for name in there:
             assert (self.target / name).read_bytes() == (self.repository / name).read_bytes(), name
+
+
+class Hurry:
+    """The time of the download's own pauses, ten times as fast as that of everything else."""
+
+    def __init__(self) -> None:
+        self._begin = time.time()
+
+    def time(self) -> float:
+        return self._begin + 10 * (time.time() - self._begin)
+
+    monotonic = time
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds / 10)
+
+
+def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_download, "time", Hurry())
 
 
 def shard(tensor: str, size: int) -> bytes:

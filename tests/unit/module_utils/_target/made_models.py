@@ -22,6 +22,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.rece
 
 COMMIT = 40 * "c"
 INDEX = "model.safetensors.index.json"
+PIECE_BYTES = 1 << 20  # what aria2 divides a file into
 
 
 def shard_name(number: int, count: int) -> str:
@@ -100,3 +101,13 @@ def write_hub_cache(cache: Path, root: Path) -> Path:
         (home / "blobs" / etag).write_bytes(content)
         (snapshot / file.path).symlink_to(f"../../blobs/{etag}")
     return snapshot
+
+
+def control_file(size: int, pieces_there: bool) -> bytes:
+    """As aria2 writes it, without pieces under way (technical notes, "Control file format", version 1)."""
+    pieces = -(-size // PIECE_BYTES)
+    bits = (1 << pieces) - 1 if pieces_there else 0
+    length = -(-pieces // 8)
+    bitmap = (bits << (8 * length - pieces)).to_bytes(length, "big")
+    head = struct.pack(">HIIIQQI", 1, 0, 0, PIECE_BYTES, size, 0, length)
+    return head + bitmap + struct.pack(">I", 0)

@@ -12,6 +12,7 @@ import pytest
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import OnDisk
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.manifest import Manifest, ManifestFile
 from ansible_collections.inferops.sglang.plugins.module_utils._target.model_directory import ModelDirectory
+from unit.module_utils._target.made_models import control_file
 
 COMMIT = 40 * "c"
 FILE = ManifestFile("sub/a.bin", 4, "sha256:" + 64 * "a")
@@ -35,24 +36,25 @@ def stage(directory: ModelDirectory, content: bytes = b"1234", control: bytes | 
 
 
 def test_a_control_file_means_unfinished_whatever_the_size(directory: ModelDirectory) -> None:
-    stage(directory, control=b"bitmap")
-    assert directory.look(FILE.path).resumable
+    stage(directory, control=control_file(FILE.size, pieces_there=False))
+    assert directory.look(FILE.path, FILE.size).resumable
 
 
-def test_an_empty_control_file_makes_the_file_worthless(directory: ModelDirectory) -> None:
-    stage(directory, control=b"")
-    found = directory.look(FILE.path)
+@pytest.mark.parametrize("control", [b"", b"\0\1", control_file(FILE.size + 1, pieces_there=False)])
+def test_a_damaged_control_file_makes_the_file_worthless(directory: ModelDirectory, control: bytes) -> None:
+    stage(directory, control=control)
+    found = directory.look(FILE.path, FILE.size)
     assert (found.exists, found.resumable, found.size) == (True, False, -1)
 
 
 def test_what_a_file_of_holes_holds_is_counted_by_its_blocks(directory: ModelDirectory) -> None:
-    file = stage(directory, control=b"bitmap")
+    file = stage(directory, control=control_file(FILE.size, pieces_there=False))
     os.truncate(file, 1 << 20)
-    assert directory.look(FILE.path).held_bytes < 1 << 16
+    assert directory.look(FILE.path, FILE.size).held_bytes < 1 << 16
 
 
 def test_nothing_is_nothing(directory: ModelDirectory) -> None:
-    assert directory.look("none") == OnDisk()
+    assert directory.look("none", 1) == OnDisk()
 
 
 def test_a_link_is_not_a_file_of_the_model(directory: ModelDirectory, tmp_path: Path) -> None:

@@ -1,0 +1,395 @@
+# Copyright: (c) 2026, the inferops.sglang maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What aria2 does to files and tokens (shared/field/downloads.md, table B1), met by the whole download.
+
+Every test names its row. Rows that other files hold already: a10, a11, a12, a13, a21 test_target_model_download
+(no_range, short_body, corrupt); a19, a31, a33 test_fetch_session (no reservation, no session file, no header).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Iterator
+
+import pytest
+from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import TransferFailed
+from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.errors import HubError
+from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.names import NameRefused
+from ansible_collections.inferops.sglang.plugins.module_utils._target import aria2_unit
+from ansible_collections.inferops.sglang.plugins.modules import model_download as model_download_module
+from unit.module_utils._target.download_bench import TOKEN, Bench, hurry, needs_aria2c, open_bench, shard
+from unit.module_utils._target.made_models import control_file
+
+pytestmark = needs_aria2c
+SHARD = "m-1.safetensors"
+BLOCK_BYTES = 16 * 1024  # what aria2 remembers of a piece under way
+FOR_EVER = -1
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    hurry(monkeypatch)
+    with open_bench(tmp_path, monkeypatch) as bench:
+        yield bench
+
+
+def interrupted(bench: Bench, how: int) -> Path:
+    """Where the files are after a first run whose aria2 was ended half-way by the signal *how*."""
+    bench.faults({"kind": "slow", "origin": "cdn", "bytes_per_second": 600_000, "count": FOR_EVER})
+    download = bench.plan(slice_seconds=8.0)
+    bench.target.mkdir()
+    with download.locked():
+        assert not download.advance()
+    for process in bench.units.processes.values():
+        process.send_signal(how)
+        process.wait()
+    bench.pair.control.clear_faults()
+    bench.pair.control.clear_requests()
+    assert bench.finished() == []
+    return Path(download.directory.staging)
+
+
+def left_behind(bench: Bench, content: bytes | None, control: bytes | None) -> None:
+    """The first shard as a run that is over may have left it."""
+    staging = bench.target / f".partial-{bench.plan().commit}"
+    staging.mkdir(parents=True)
+    if content is not None:
+        (staging / SHARD).write_bytes(content)
+    if control is not None:
+        (staging / f"{SHARD}.aria2").write_bytes(control)
+
+
+def first_byte(entry: dict[str, Any]) -> int:
+    return int(entry["range"][len("bytes=") :].partition("-")[0] or 0)
+
+
+def zeros_behind_header(content: bytes) -> bytes:
+    return content[:1000].ljust(len(content), b"\0")
+
+
+def refused(bench: Bench, sentence: str, **changes: Any) -> None:
+    """The download ends with *sentence*, nothing carries a name, and nothing goes on."""
+    with pytest.raises((TransferFailed, HubError), match=sentence):
+        bench.download(**changes)
+    assert bench.finished() == []
+    assert bench.units.processes == {}
+
+
+@pytest.mark.parametrize("connections", [0, 17])
+def test_a_number_of_connections_that_aria2_refuses_does_not_reach_it(bench: Bench, connections: int) -> None:
+    """a1"""
+    wish = {"repository": "org/model", "path": str(bench.target), "endpoint": bench.pair.url}
+    done = subprocess.run(
+        [sys.executable, "-m", model_download_module.__name__],
+        input=json.dumps({"ANSIBLE_MODULE_ARGS": dict(wish, connections_per_file=connections)}),
+        env=dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)), text=True, capture_output=True, check=False,
+    )  # fmt: skip
+    said = json.loads(done.stdout)["msg"]
+    assert said == f"connections_per_file is {connections}; it must be between 1 and 16"
+    assert bench.counts()["hub_requests"] == 0
+
+
+@pytest.mark.parametrize("status", [401, 403, 429, 500, 502, 503, 504])
+def test_a_status_of_the_cdn_is_met_with_a_fresh_address(bench: Bench, status: int) -> None:
+    """a2, a3, a5, a6, a7: aria2 gives up at once or tries the same address again; the hub is asked for a new one."""
+    bench.faults({"kind": "status", "origin": "cdn", "status": status, "count": 5})
+    bench.download()
+    bench.assert_same()
+    asked = [entry for entry in bench.pair.control.requests()["log"] if entry["method"] == "HEAD"]
+    assert len(asked) > 2
+
+
+@pytest.mark.parametrize("status", [401, 403, 500])
+def test_a_status_of_the_cdn_that_stays_ends_the_download(bench: Bench, status: int) -> None:
+    """a2, a3, a6: five attempts without a new byte are enough, and the message shows no signed address."""
+    bench.faults({"kind": "status", "origin": "cdn", "status": status, "count": FOR_EVER})
+    with pytest.raises(TransferFailed, match=r"Cannot fetch m-.\.safetensors: .*5 attempts in a row") as error:
+        bench.download()
+    assert "Signature" not in str(error.value)
+    assert bench.finished() == []
+    assert bench.units.processes == {}
+
+
+def test_a_file_that_the_cdn_does_not_have_ends_the_download_at_once(bench: Bench) -> None:
+    """a4"""
+    bench.faults({"kind": "status", "origin": "cdn", "status": 404, "count": FOR_EVER})
+    refused(bench, r"Cannot fetch m-.\.safetensors: the file is not there")
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
+@pytest.mark.parametrize("match", ["/api/*", "*/resolve/*"])
+def test_a_status_of_the_hub_passes(bench: Bench, status: int, match: str) -> None:
+    """a5, a6, a7: of the API and of the resolver."""
+    limit = {"RateLimit": '"api";r=0;t=2'} if status == 429 else {}
+    bench.faults({"kind": "status", "origin": "hub", "status": status, "headers": limit, "match": match, "count": 3})
+    bench.download()
+    bench.assert_same()
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "sentence"),
+    [
+        (401, {}, "shows no repository org/model: it does not exist, or it is private and no token was given"),
+        (401, {"X-Error-Message": "Invalid credentials in Authorization header"}, "does not know the given token"),
+        (403, {"X-Error-Code": "GatedRepo"}, "org/model is gated and no token was given: accept the terms"),
+        (
+            403,
+            {"X-Error-Message": "Access to this resource is disabled."},
+            "403 .*: Access to this resource is disabled",
+        ),
+        (404, {"X-Error-Code": "EntryNotFound"}, r"has no file 'm-1\.safetensors' at this commit"),
+    ],
+)
+def test_a_refusal_of_the_hub_in_the_middle_is_final(
+    bench: Bench, status: int, headers: dict[str, str], sentence: str
+) -> None:
+    """a2, a3, a4: asking again cannot help, so it is asked once; the listing had been given before."""
+    match = f"*/resolve/*/{SHARD}"
+    rule = {"kind": "status", "origin": "hub", "status": status, "headers": headers, "match": match, "count": FOR_EVER}
+    bench.faults(rule)
+    refused(bench, sentence)
+    asked = [entry for entry in bench.pair.control.requests()["log"] if entry["path"].endswith(SHARD)]
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param({"kind": "html200"}, id="a8: pages with status 200"),
+        pytest.param({"kind": "other_length", "length": 1_000_000}, id="a11: less is announced"),
+        pytest.param({"kind": "other_length", "length": 4_000_000}, id="a11: more is announced"),
+    ],
+)
+def test_what_has_another_length_never_gets_a_name(bench: Bench, fault: dict[str, Any]) -> None:
+    """aria2 calls 18 bytes of HTML a success. It may be done with them before anybody looks."""
+    bench.faults(dict(fault, origin="cdn", count=FOR_EVER))
+    refused(bench, r"\d+ bytes are offered, not the \d+ of the listing|arrived twice with content that is not")
+
+
+def test_an_origin_that_offers_far_too_much_is_not_heard_out(bench: Bench) -> None:
+    """a11: the disk was found large enough for the listing, not for that."""
+    bench.faults({"kind": "other_length", "length": 4_000_000_000, "origin": "cdn", "count": FOR_EVER})
+    refused(bench, r"4000000000 bytes are offered, not the \d+ of the listing", include=[SHARD])
+    bench.pair.control.clear_faults()
+    bench.download()
+    bench.assert_same()
+
+
+def test_a_redirect_in_a_circle_at_the_cdn_passes_or_ends(bench: Bench) -> None:
+    """a9: aria2 follows twenty of them."""
+    bench.faults({"kind": "redirect_loop", "origin": "cdn", "count": 25})
+    bench.download()
+    bench.assert_same()
+
+
+@pytest.mark.parametrize(("path", "sentence"), [(SHARD, "in a circle"), ("config.json", "the redirects do not end")])
+def test_a_redirect_in_a_circle_at_the_hub_ends_the_download(bench: Bench, path: str, sentence: str) -> None:
+    """a9"""
+    bench.faults({"kind": "redirect_loop", "origin": "hub", "match": f"*/resolve/*/{path}", "count": FOR_EVER})
+    refused(bench, sentence)
+
+
+@pytest.mark.parametrize("length", [1_000_000, 4_000_000])
+def test_one_answer_with_a_wrong_length_among_good_ones_passes(bench: Bench, length: int) -> None:
+    """a10, a11: one of the servers behind the name has another file."""
+    bench.faults({"kind": "other_length", "origin": "cdn", "length": length, "count": 2})
+    bench.download()
+    bench.assert_same()
+
+
+def test_a_complete_file_that_was_never_hashed_is_hashed_and_not_fetched(bench: Bench) -> None:
+    """a14, a15, a16: no error because it exists, no second copy beside it."""
+    left_behind(bench, (bench.repository / SHARD).read_bytes(), None)
+    bench.pair.control.clear_requests()
+    bench.download()
+    bench.assert_same()
+    asked = {entry["path"] for entry in bench.pair.control.requests()["log"] if entry["origin"] == "cdn"}
+    assert asked == {f"/org/model/{hashlib.sha256((bench.repository / 'm-2.safetensors').read_bytes()).hexdigest()}"}
+
+
+@pytest.mark.parametrize(
+    ("content", "control"),
+    [
+        pytest.param("zeros", None, id="a20: zeros of full size, control file removed"),
+        pytest.param("header", None, id="a22: right header, zeros behind it, control file removed"),
+        pytest.param("zeros", "none there", id="a18: zeros of full size, control file kept"),
+        pytest.param("zeros", "all there", id="a18: the control file reached the disk, the bytes did not"),
+        pytest.param("zeros", b"", id="#1116: control file of no bytes after a power cut"),
+        pytest.param("zeros", b"\0\1\0\0", id="#1116: control file cut off"),
+        pytest.param("zeros", bytes(range(256)), id="control file of other content"),
+        pytest.param("half", None, id="a19: half a file, control file removed"),
+        pytest.param("more", None, id="more than the whole file"),
+        pytest.param(None, "none there", id="ComfyUI-Lora-Manager#1088: the control file alone"),
+        pytest.param(None, "all there", id="ComfyUI-Lora-Manager#1088: the control file alone, saying all is there"),
+    ],
+)
+def test_what_a_crash_leaves_ends_with_the_right_bytes(
+    bench: Bench, content: str | None, control: str | bytes | None
+) -> None:
+    right = (bench.repository / SHARD).read_bytes()
+    contents = {
+        "zeros": bytes(len(right)),
+        "header": zeros_behind_header(right),
+        "half": right[: len(right) // 2],
+        "more": right + b"x",
+    }
+    if isinstance(control, str):
+        control = control_file(len(right), control == "all there")
+    left_behind(bench, contents[content] if content else None, control)
+    bench.download()
+    bench.assert_same()
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM], ids=["a18: SIGKILL", "a22: SIGTERM"])
+@pytest.mark.parametrize("keep_control", [True, False], ids=["control file kept", "a20: control file removed"])
+def test_an_interrupted_file_is_completed(bench: Bench, how: int, keep_control: bool) -> None:
+    """Somebody who tidies up must not be able to make zeros pass for content."""
+    staging = interrupted(bench, how)
+    controls = list(staging.rglob("*.aria2"))
+    assert controls
+    if not keep_control:
+        for control in controls:
+            control.unlink()
+    bench.download()
+    bench.assert_same()
+
+
+def test_a_new_commit_of_equal_size_never_mixes_bytes(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """a23: aria2 goes on in a file whose content has changed at the origin."""
+    monkeypatch.setattr(aria2_unit, "HEARTBEAT_SECONDS", -1.0)  # the first run was over long ago
+    staging = interrupted(bench, signal.SIGTERM)
+    assert any((staging / name).stat().st_blocks for name in (SHARD, "m-2.safetensors"))
+    for name, tensor in ((SHARD, "a"), ("m-2.safetensors", "b")):
+        size = (bench.repository / name).stat().st_size
+        new = shard(tensor, 3_000_000 if tensor == "a" else 2_000_000)
+        assert len(new) == size
+        (bench.repository / name).write_bytes(new)
+    bench.download()
+    bench.assert_same()
+    assert not staging.exists()
+
+
+def test_an_origin_that_changes_content_under_the_same_commit_is_found_out(bench: Bench) -> None:
+    """a23: the first half came from a lying origin, the second from an honest one; both are thrown away."""
+    right = (bench.repository / SHARD).read_bytes()
+    staging = interrupted(bench, signal.SIGTERM)
+    with (staging / SHARD).open("r+b") as stream:
+        stream.write(right[:10] + os.urandom(16 * 1024))
+    (staging / f"{SHARD}.aria2").write_bytes(control_file(len(right), True))
+    bench.download()
+    bench.assert_same()
+
+
+def test_an_address_that_expires_in_the_middle_costs_a_new_one_and_no_bytes(bench: Bench) -> None:
+    """a24, aria2#2197: connections break off, and the old address is refused to them from then on."""
+    bench.faults(
+        {"kind": "cut", "origin": "cdn", "after_bytes": 700_000, "count": 2},
+        {"kind": "expired", "origin": "cdn", "count": 6},
+    )
+    bench.download()
+    bench.assert_same()
+    log = bench.pair.control.requests()["log"]
+    assert len([entry for entry in log if entry["method"] == "HEAD"]) > 2
+    asked = [(entry["path"], first_byte(entry), entry["bytes"]) for entry in log if entry["origin"] == "cdn"]
+    cut = [(path, first) for path, first, sent in asked if sent == 700_000]
+    assert len(cut) == 2
+    for path, first in cut:
+        assert (path, first + 700_000 // BLOCK_BYTES * BLOCK_BYTES) in [(path, first) for path, first, _sent in asked]
+
+
+def test_sixteen_connections_ask_the_hub_once(bench: Bench) -> None:
+    """a26: aria2 by itself asks the resolver again for every connection."""
+    bench.download()
+    paths = [entry["path"] for entry in bench.pair.control.requests()["log"] if entry["origin"] == "hub"]
+    assert sorted(paths) == sorted(set(paths) | {path for path in paths if "config.json" in path})
+    assert len([path for path in paths if path.endswith(SHARD)]) == 1
+
+
+def test_aria2_works_with_every_option_that_is_written(bench: Bench) -> None:
+    """a28: it passes over what it does not know, without a word; so it is asked."""
+    bench.faults({"kind": "slow", "origin": "cdn", "bytes_per_second": 400_000, "count": FOR_EVER})
+    bench.target.mkdir()
+    download = bench.plan(slice_seconds=5.0)
+    with download.locked():
+        assert not download.advance()
+    assert download.unit.attach()
+    aria2 = download.unit._aria2
+    assert aria2
+    there = aria2._call("aria2.getGlobalOption")
+    (conf,) = bench.target.parent.glob("run/*/aria2.conf")
+    wanted = dict(line.split("=", 1) for line in conf.read_text().splitlines())
+    secret = wanted.pop("rpc-secret")
+    assert secret not in json.dumps(there)
+    sizes = {"64M": str(64 << 20), "1M": str(1 << 20)}
+    assert {name: there.get(name) for name in wanted} == {name: sizes.get(v, v) for name, v in wanted.items()}
+    for file in aria2._call("aria2.tellActive", ["gid"]):
+        options = aria2._call("aria2.getOption", file["gid"])
+        assert (options["split"], options["max-connection-per-server"]) == ("16", "16")
+        assert options["dir"] == download.directory.staging
+
+
+@pytest.mark.parametrize(
+    "path", ["../esc", "/etc/esc", "a/../../esc", "esc\nout=/tmp/esc", "esc\0", "~/esc", ".partial-x/esc", "esc.aria2"]
+)
+def test_a_name_that_leads_elsewhere_is_refused_and_nothing_is_written(bench: Bench, path: str) -> None:
+    """a29: aria2 itself writes where out= says."""
+    bench.settings(extra_paths=[path])
+    with pytest.raises(NameRefused) as error:
+        bench.download()
+    assert repr(path) in str(error.value)
+    assert not bench.target.exists()
+    assert not list(bench.target.parent.rglob("esc*"))
+
+
+@pytest.mark.parametrize("oid", ["abc", 63 * "a", 65 * "a", 64 * "g", 64 * "A", None, 7])
+def test_a_digest_that_is_none_is_refused(bench: Bench, oid: Any) -> None:
+    """a30: without it nothing would be proven."""
+    item = {"type": "file", "oid": 40 * "0", "size": 7, "path": "m.safetensors", "lfs": {"oid": oid, "size": 7}}
+    bench.faults({"kind": "status", "status": 200, "match": "*/tree/*", "body": json.dumps([item])})
+    refused(bench, "an entry without a path, a size and a digest")
+
+
+def test_the_token_is_in_no_process_and_in_no_file_while_aria2_runs(bench: Bench, tmp_path: Path) -> None:
+    """a25, a31, a32: not in its arguments, its environment, its files; those of the session are root's alone."""
+    bench.settings(gated=True)
+    bench.faults({"kind": "slow", "origin": "cdn", "bytes_per_second": 400_000, "count": FOR_EVER})
+    bench.target.mkdir()
+    download = bench.plan(token=TOKEN, slice_seconds=5.0)
+    with download.locked():
+        assert not download.advance()
+    (process,) = bench.units.processes.values()
+    for name in ("cmdline", "environ"):
+        assert TOKEN.encode() not in Path(f"/proc/{process.pid}/{name}").read_bytes()
+    for file in (path for path in tmp_path.rglob("*") if path.is_file()):
+        assert TOKEN.encode() not in file.read_bytes(), file
+    for path in [tmp_path / "run", *(tmp_path / "run").rglob("*"), Path(download.directory.staging)]:
+        assert path.stat().st_mode & 0o077 == 0, path
+    assert TOKEN not in json.dumps([download.resume, download.progress])
+    assert bench.counts()["cdn_requests"] > 0
+    assert bench.counts()["cdn_authorizations"] == 0
+
+
+def test_a_users_own_configuration_and_netrc_are_passed_over(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """a34: with them aria2 would write elsewhere, crawl, and show a password to the CDN, which refuses it."""
+    home = tmp_path / "home"
+    (home / ".aria2").mkdir(parents=True)
+    for conf in (home / ".aria2/aria2.conf", home / ".config/aria2/aria2.conf"):
+        conf.parent.mkdir(parents=True, exist_ok=True)
+        conf.write_text(f"dir={tmp_path}/elsewhere\nmax-download-limit=1K\nheader=Authorization: Bearer x\n")
+    (home / ".netrc").write_text("machine 127.0.0.1 login somebody password secret\ndefault login a password b\n")
+    (home / ".netrc").chmod(0o600)
+    monkeypatch.setenv("HOME", str(home))
+    bench.download()
+    bench.assert_same()
+    assert not (tmp_path / "elsewhere").exists()
+    assert bench.counts()["hub_authorizations"] == 0
+    assert bench.counts()["cdn_authorizations"] == 0
