@@ -318,6 +318,7 @@ import time
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.disk import explain
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import TransferFailed
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.options import MAX_CONNECTIONS, Settings
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.errors import HubError
@@ -554,7 +555,7 @@ def main() -> None:
     except (HubError, NameRefused, ProxyRefused, TransferFailed) as error:
         module.fail_json(msg=str(error))
     except OSError as error:
-        module.fail_json(msg=f"Cannot work in {module.params['path']}: {error}")
+        module.fail_json(msg=explain(module.params["path"], error))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ import threading
 from typing import Callable, Iterator, Mapping
 
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.budget import Budget
+from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.disk import is_full
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import SourceFailed
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.client import Hub
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.errors import HubError
@@ -81,6 +82,8 @@ class ModelSources:
                 refusal = self._web.save(url, hub.headers_for, out, file.size, stop, pace)
                 arrived = out.seek(0, os.SEEK_END)
         except OSError as error:
+            if is_full(error):
+                raise  # no other source and no patience helps
             if mirror and not directory.look(file.path, file.size).held_bytes:
                 self._rule_out(mirror, f"{mirror} did not answer the request for {file.path!r}: {error}")
             raise SourceFailed(str(error)) from None

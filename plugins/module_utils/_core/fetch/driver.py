@@ -11,11 +11,16 @@ Note that this module util is PRIVATE to the collection. It can have breaking ch
 
 from __future__ import annotations
 
+import errno
 import re
 from dataclasses import dataclass
 from typing import Any, Callable, Mapping, Sequence
 
-from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.memory import Memory, fatal_reason
+from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.memory import (
+    DISK_FULL_CODE,
+    Memory,
+    fatal_reason,
+)
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.options import gid_of
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.rpc import Status
 
@@ -111,7 +116,7 @@ class Transfer:
         return [path for path, file in self._files.items() if file.state == VERIFIED]
 
     def run(self, deadline: float) -> bool:
-        """Work until all is verified (True) or *deadline* has passed (False); raises TransferFailed.
+        """Work until all is verified (True) or *deadline* has passed (False); raises TransferFailed, or OSError for the disk.
 
         Past the deadline nothing new begins, but a file that is being hashed is hashed to its end.
         """
@@ -256,6 +261,8 @@ class Transfer:
                 self._note_held(file, file.job.size)
             elif status.state in ("error", "removed"):
                 self._note_held(file, status.completed_bytes)
+                if status.error_code == DISK_FULL_CODE:
+                    raise OSError(errno.ENOSPC, "No space left on device")
                 reason = fatal_reason(status.error_code)
                 said = _ADDRESS.sub("<address>", status.error_message)
                 self._failed(file, reason or f"aria2 error {status.error_code}: {said}", reason is not None)

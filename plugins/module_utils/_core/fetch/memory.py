@@ -15,10 +15,10 @@ from typing import Any, Mapping
 MAX_FRUITLESS = 5
 LONGEST_PAUSE_SECONDS = 30.0
 
-# aria2's exit codes that another attempt cannot cure (manual, "EXIT STATUS"), with the way out.
+DISK_FULL_CODE = 9
+# aria2's other exit codes that another attempt cannot cure (manual, "EXIT STATUS"), with the way out.
 FATAL_CODES = {
     3: "the file is not there",
-    9: "the disk is full: free space and run again, what is there is kept",
     13: "the file exists already",
     15: "the file cannot be opened: look at the directory's owner and mode",
     16: "the file cannot be created: look at the directory's owner and mode",

@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from typing import Any, Callable, Mapping
 
 import pytest
+from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.disk import explain
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import (
     STALL_SECONDS,
     Job,
@@ -182,9 +183,7 @@ def test_a_failure_that_passes_gets_a_fresh_address_and_keeps_its_bytes(code: in
     assert world.discarded == []
 
 
-@pytest.mark.parametrize(
-    ("code", "sentence"), [(3, "the file is not there"), (9, "the disk is full"), (17, "disk failed")]
-)
+@pytest.mark.parametrize(("code", "sentence"), [(3, "the file is not there"), (17, "disk failed")])
 def test_a_failure_that_cannot_pass_ends_the_transfer(code: int, sentence: str) -> None:
     world = World()
     world.failures = {"a": [(400, code)]}
@@ -192,10 +191,21 @@ def test_a_failure_that_cannot_pass_ends_the_transfer(code: int, sentence: str) 
         world.transfer("a").run(deadline=world.now + 60)
 
 
+def test_a_full_disk_is_told_like_one_that_python_met() -> None:
+    world = World()
+    world.failures = {"a": [(400, 9)]}
+    with pytest.raises(OSError, match="No space left") as error:
+        world.transfer("a").run(deadline=world.now + 60)
+    assert explain("/srv/m", error.value) == (
+        "The disk of /srv/m is full (No space left on device): free space there and run again, what is there is kept"
+    )
+    assert explain("/srv/m", OSError(13, "Permission denied")) == "Cannot work in /srv/m: [Errno 13] Permission denied"
+
+
 def test_an_old_failure_in_a_session_that_was_left_behind_is_no_verdict() -> None:
     world = World()
     world.failures = {"a": [(400, 9)]}
-    with pytest.raises(TransferFailed, match="the disk is full"):
+    with pytest.raises(OSError, match="No space left"):
         world.transfer("a").run(deadline=world.now + 60)
     assert [status.state for status in world.aria2.values()] == ["error"]
     assert world.transfer("a").run(deadline=world.now + 60)
