@@ -203,6 +203,8 @@ def main() -> None:
         tree, paths = find(path)
         if not paths:
             module.fail_json(msg=f"There is no file *{SUFFIX} in {path}")
+        if not os.path.isdir(path) and not path.endswith(SUFFIX):
+            module.fail_json(msg=f"{path} is no file *{SUFFIX}: name one, or a directory that holds some")
         module.exit_json(changed=False, **describe_all(tree, paths, module.params["tensors"]))
     except OSError as error:
         module.fail_json(msg=f"Cannot read {path}: {error.strerror}")

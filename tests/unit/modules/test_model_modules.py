@@ -172,6 +172,15 @@ def test_safetensors_info_sums_up_a_directory_and_lists_tensors_on_demand(root: 
     os.truncate(made / shard_name(2, 2), 100_000)
     told = call("safetensors_info", path=str(made))
     assert (told["ok"], told["defects"][0]["tensor"]) == (False, "layers.2.down.weight")
-    assert "There is no file" in call("safetensors_info", path=str(root / "org"), tensors=["*"]).get(
-        "msg", "There is no file"
-    )
+
+
+def test_safetensors_info_refuses_what_has_no_tensors(root: Path, tmp_path: Path) -> None:
+    """Not with a result of zero tensors, which would look as if all were well."""
+    config = root / "org" / "made" / "config.json"
+    (tmp_path / "empty").mkdir()
+    for path, told in (
+        (config, f"{config} is no file *.safetensors: name one, or a directory that holds some"),
+        (tmp_path / "empty", f"There is no file *.safetensors in {tmp_path}/empty"),
+        (tmp_path / "none", f"Cannot read {tmp_path}/none: No such file or directory"),
+    ):
+        assert call("safetensors_info", path=str(path)).get("msg") == told
