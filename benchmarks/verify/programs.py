@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 PROJECT = Path(__file__).resolve().parents[2]
-MODULE = "ansible_collections.inferops.sglang.plugins.modules.model_verify_info"
+MODULES = "ansible_collections.inferops.sglang.plugins.modules"
 # The hub's own client in an environment of its own; it is no dependency of the project.
 CLIENT = Path.home() / ".cache" / "inferops-lab" / "hf-client-2.4.0"
 
@@ -49,9 +49,22 @@ def timed(command: list[str], stdin: str = "", **environment: str) -> Run:
 
 
 def ours(**arguments: Any) -> tuple[Run, dict[str, Any]]:
-    """The module as one slice, interpreter and imports of Ansible included."""
-    asked = json.dumps({"ANSIBLE_MODULE_ARGS": dict(arguments, slice_seconds=0)})
-    run = timed([sys.executable, "-m", MODULE], asked, PYTHONPATH=str(PROJECT / "collections"))
+    """The module as one slice, interpreter and imports of Ansible included.
+
+    The collection is compiled in every run, as on a target; Ansible itself, which a target compiles too, is not.
+    """
+    return _module("model_verify_info", dict(arguments, slice_seconds=0))
+
+
+def keep_listing(place: Path, **arguments: Any) -> Path:
+    """The hub's listing in a file, as somebody keeps it for a host without network."""
+    place.write_text(json.dumps(_module("model_manifest_info", arguments)[1]))
+    return place
+
+
+def _module(name: str, arguments: dict[str, Any]) -> tuple[Run, dict[str, Any]]:
+    asked = json.dumps({"ANSIBLE_MODULE_ARGS": arguments})
+    run = timed([sys.executable, "-m", f"{MODULES}.{name}"], asked, PYTHONPATH=str(PROJECT / "collections"))
     return run, json.loads(run.output)
 
 
