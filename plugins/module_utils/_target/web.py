@@ -20,6 +20,7 @@ from urllib.parse import urljoin
 from urllib.request import (  # type: ignore[attr-defined]
     HTTPRedirectHandler,
     HTTPSHandler,
+    OpenerDirector,
     ProxyHandler,
     Request,
     build_opener,
@@ -86,12 +87,30 @@ class Web:
     """
 
     def __init__(self, validate_certs: bool, ca_path: str | None, proxies: Mapping[str, str] | None = None) -> None:
-        context = ssl.create_default_context(cafile=ca_path)
-        if not validate_certs:
+        self._validate_certs = validate_certs
+        self._ca_path = ca_path
+        self._proxies = proxies_of(None, None) if proxies is None else proxies
+        self._openers: dict[bool, OpenerDirector] = {}
+        if ca_path:  # a file that cannot be read is told before the first request
+            self._openers[True] = self._opener(self._trust())
+
+    def _trust(self) -> ssl.SSLContext:
+        context = ssl.create_default_context(cafile=self._ca_path)
+        if not self._validate_certs:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
-        through = proxies_of(None, None) if proxies is None else proxies
-        self._opener = build_opener(HTTPSHandler(context=context), _Proxies(through), _NoRedirect())
+        return context
+
+    def _opener(self, context: ssl.SSLContext) -> OpenerDirector:
+        return build_opener(HTTPSHandler(context=context), _Proxies(self._proxies), _NoRedirect())
+
+    def _opener_for(self, url: str) -> OpenerDirector:
+        """To read the system's certificates takes longer than a listing from a mirror next door, which may have no TLS."""
+        secure = url[:6].lower() == "https:"
+        if secure not in self._openers:
+            # Without TLS nobody is trusted, should a request come to need it after all.
+            self._openers[secure] = self._opener(self._trust() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+        return self._openers[secure]
 
     def __call__(self, method: str, url: str, headers: Mapping[str, str]) -> Response:
         """The transport of the hub client."""
@@ -159,7 +178,7 @@ class Web:
     def _open(self, method: str, url: str, headers: Mapping[str, str]) -> Any:
         request = Request(url, headers=dict(headers, **{"User-Agent": USER_AGENT}), method=method)
         try:
-            return self._opener.open(request, timeout=TIMEOUT_SECONDS)
+            return self._opener_for(url).open(request, timeout=TIMEOUT_SECONDS)
         except HTTPError as answer:  # every status from 300 on arrives like this
             return answer
         except http.client.HTTPException as error:
