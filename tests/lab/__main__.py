@@ -50,11 +50,12 @@ def down(arguments: argparse.Namespace) -> None:
 
 
 def reboot(arguments: argparse.Namespace) -> None:
-    """Pull the plug of hosts and boot them again."""
-    for machine in known_machines(lab_number()):
-        if machine.spec.name in arguments.hosts:
-            machine.power_off()
-            machine.boot()
+    """Pull the plug of hosts, of all of them at once, and boot them again."""
+    machines = [machine for machine in known_machines(lab_number()) if machine.spec.name in arguments.hosts]
+    for machine in machines:
+        machine.power_off()
+    for machine in machines:
+        machine.boot()
 
 
 def status(_arguments: argparse.Namespace) -> None:
