@@ -13,13 +13,13 @@ import fcntl
 import os
 from typing import Iterator
 
-LOCK = ".model_download/lock"  # below the path that the task names
+from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.extras import STATE_DIRECTORY
 
 
 @contextlib.contextmanager
 def locked(path: str) -> Iterator[bool]:
     """Keep out other runs; gives False where one is at work in *path* right now."""
-    place = os.path.join(path, LOCK)
+    place = os.path.join(path, STATE_DIRECTORY, "lock")
     os.makedirs(os.path.dirname(place), mode=0o755, exist_ok=True)
     with open(place, "w", encoding="utf-8") as stream:
         try:

@@ -29,6 +29,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.manifest
     dump_manifest,
     load_manifest,
 )
+from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.extras import STATE_DIRECTORY
 from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.receipts import (
     Receipt,
     dump_receipts,
@@ -37,7 +38,6 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.rece
 )
 from ansible_collections.inferops.sglang.plugins.module_utils._target.hf_records import remove_record, write_records
 
-STATE = ".model_download"
 PARTIAL = ".partial-"
 CONTROL_SUFFIX = ".aria2"
 PLAIN_SUFFIX = ".plain"  # a file that the hub itself is sending
@@ -52,7 +52,7 @@ class ModelDirectory:
         self.path = path
         self.commit = commit
         self.staging = os.path.join(path, PARTIAL + commit)
-        self._state = os.path.join(path, STATE)
+        self._state = os.path.join(path, STATE_DIRECTORY)
         self._lock = threading.Lock()
         self._final = receipts_in(path)
         self._twins = {
@@ -60,7 +60,7 @@ class ModelDirectory:
             for sibling in siblings
             for name, receipt in receipts_in(sibling).items()
         }
-        self._staged = load_receipts(_read(os.path.join(self.staging, STATE, "receipts.json")))
+        self._staged = load_receipts(_read(os.path.join(self.staging, STATE_DIRECTORY, "receipts.json")))
 
     @property
     def receipted(self) -> set[str]:
@@ -75,7 +75,7 @@ class ModelDirectory:
 
     def manifest(self, repository: str) -> Manifest | None:
         """The listing of this commit as an earlier run or slice kept it."""
-        for directory in (self._state, os.path.join(self.staging, STATE)):
+        for directory in (self._state, os.path.join(self.staging, STATE_DIRECTORY)):
             manifest = load_manifest(_read(os.path.join(directory, "manifest.json")))
             if manifest and (manifest.repository, manifest.commit) == (repository, self.commit):
                 return manifest
@@ -92,9 +92,9 @@ class ModelDirectory:
             if name.startswith(PARTIAL) and name != PARTIAL + self.commit:
                 shutil.rmtree(os.path.join(self.path, name))
         os.makedirs(self._state, mode=0o755, exist_ok=True)
-        os.makedirs(os.path.join(self.staging, STATE), mode=0o700, exist_ok=True)
+        os.makedirs(os.path.join(self.staging, STATE_DIRECTORY), mode=0o700, exist_ok=True)
         os.chmod(self.staging, 0o700)
-        _write(os.path.join(self.staging, STATE, "manifest.json"), dump_manifest(manifest))
+        _write(os.path.join(self.staging, STATE_DIRECTORY, "manifest.json"), dump_manifest(manifest))
 
     def is_final(self, file: ManifestFile) -> bool:
         """Whether the file has its name, and a receipt that covers it as it is now."""
@@ -209,7 +209,7 @@ class ModelDirectory:
         return write_records(self.path, self.commit, files, time.time(), check)
 
     def _save_staged(self) -> None:
-        _write(os.path.join(self.staging, STATE, "receipts.json"), dump_receipts(self._staged))
+        _write(os.path.join(self.staging, STATE_DIRECTORY, "receipts.json"), dump_receipts(self._staged))
 
     def free_bytes(self) -> int:
         """What the file system still takes, asked at the nearest directory that exists."""
@@ -229,13 +229,13 @@ class ModelDirectory:
 
 def receipts_in(path: str) -> dict[str, Receipt]:
     """The receipts of the finished files in a model's directory."""
-    return load_receipts(_read(os.path.join(path, STATE, "receipts.json")))
+    return load_receipts(_read(os.path.join(path, STATE_DIRECTORY, "receipts.json")))
 
 
 def is_model(path: str) -> bool:
     """Whether a download has left its records here, finished or not."""
     try:
-        return any(name == STATE or name.startswith(PARTIAL) for name in os.listdir(path))
+        return any(name == STATE_DIRECTORY or name.startswith(PARTIAL) for name in os.listdir(path))
     except OSError:
         return False
 
@@ -243,7 +243,7 @@ def is_model(path: str) -> bool:
 def finished_at(path: str) -> float:
     """When the model in *path* was complete, in seconds since the epoch; 0 where it never was."""
     try:
-        return os.stat(os.path.join(path, STATE, "manifest.json")).st_mtime
+        return os.stat(os.path.join(path, STATE_DIRECTORY, "manifest.json")).st_mtime
     except OSError:
         return 0.0
 

@@ -15,12 +15,12 @@ from typing import Any, Callable
 
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import TransferFailed
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.options import Settings
+from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.extras import STATE_DIRECTORY
 from ansible_collections.inferops.sglang.plugins.module_utils._target.aria2_unit import Aria2Unit
 from ansible_collections.inferops.sglang.plugins.module_utils._target.hf_records import RECORDS
 from ansible_collections.inferops.sglang.plugins.module_utils._target.model_directory import (
     LAST_PUBLISHED,
     PARTIAL,
-    STATE,
     is_model,
     receipts_in,
 )
@@ -79,8 +79,8 @@ def remove_model(place: str) -> None:
         with contextlib.suppress(FileNotFoundError):
             os.remove(os.path.join(place, path))
     shutil.rmtree(os.path.join(place, RECORDS), ignore_errors=True)
-    for name in sorted(os.listdir(place), key=lambda name: name == STATE):
-        if name == STATE or name.startswith(PARTIAL):
+    for name in sorted(os.listdir(place), key=lambda name: name == STATE_DIRECTORY):
+        if name == STATE_DIRECTORY or name.startswith(PARTIAL):
             shutil.rmtree(os.path.join(place, name))
     for folder, _folders, _names in os.walk(place, topdown=False):
         with contextlib.suppress(OSError):  # somebody else's files are in it
