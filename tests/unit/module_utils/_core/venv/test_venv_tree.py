@@ -118,7 +118,9 @@ def test_a_file_that_was_written_a_moment_ago_gets_no_receipt() -> None:
 
 
 @pytest.mark.parametrize(
-    "damage", [b"", b"no gzip", gzip.compress(b"{"), gzip.compress(json.dumps({"format": 1, "files": [[1]]}).encode())]
+    "damage",
+    [b"", b"no gzip", gzip.compress(b"{"), gzip.compress(json.dumps({"format": 1, "files": [[1]]}).encode())],
+    ids=["empty", "no gzip", "no JSON", "other entries"],  # compressed content has the time in it
 )
 def test_a_damaged_receipt_vouches_for_nothing(tmp_path: Path, damage: bytes) -> None:
     path = tmp_path / "r.json.gz"
