@@ -29,7 +29,7 @@ SIGNATURES = (
         id="weights-truncated",
         title="A weight file is incomplete",
         exception=r"SafetensorError: Error while deserializing header: (?:incomplete metadata|MetadataIncompleteBuffer"
-        r"|invalid header length|InvalidHeaderLength|InvalidHeader)|SafetensorError: .*(?:not fully covered|Incomplete)",
+        r"|invalid header length|InvalidHeaderLength)|SafetensorError: .*(?:not fully covered|Incomplete)",
         cause="A .safetensors file ends too early: its download was interrupted, or the disk was full.",
         remedies=(Remedy("model", "download the weight files again (model_download checks every one)", True),),
         reference="lyogavin/airllm#137",
@@ -144,6 +144,21 @@ SIGNATURES = (
         cause="The model directory lacks tokenizer files.",
         remedies=(Remedy("model", "download the tokenizer's files too"),),
         reference="measured, SGLang 0.5.23",
+    ),
+    Signature(
+        id="weights-format-unknown",
+        title="This safetensors does not know the data type {dtype}",
+        exception=r"SafetensorError: Error while deserializing header: .*unknown variant `(?P<dtype>[A-Z][A-Z0-9_]*)`",
+        cause="The weights use a data type that is younger than the installed safetensors package (F4, F6 and F8 types came "
+        "late). The file itself is most likely right, so downloading it again changes nothing.",
+        remedies=(
+            Remedy("packages", "a newer safetensors in the venv, one that knows {dtype}"),
+            Remedy(
+                "model",
+                "safetensors_info on the file, where a newer package knows no {dtype} either: then it is damaged",
+            ),
+        ),
+        reference="safetensors, SafetensorError::InvalidHeaderDeserialization",
     ),
     Signature(
         id="weights-corrupt",
