@@ -14,7 +14,7 @@ from lab import cgroups, inventory, mirror, network, snapshot
 from lab.machine import Machine, known_machines
 from lab.places import CACHE, lab_directory, lab_number
 from lab.services import HUB
-from lab.shell import LabError
+from lab.shell import LabError, stop_recorded
 
 
 def up(arguments: argparse.Namespace) -> None:
@@ -39,7 +39,7 @@ def down(arguments: argparse.Namespace) -> None:
             if not arguments.hosts or machine.spec.name in arguments.hosts:
                 machine.destroy()
         if not arguments.hosts:
-            HUB(lab).down()
+            stop_recorded(lab_directory(lab))
             network.close_bridge(lab)
             shutil.rmtree(lab_directory(lab), ignore_errors=True)
     if arguments.all:

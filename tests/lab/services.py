@@ -36,9 +36,6 @@ class Hub:
                 raise LabError(f"The hub did not start; its output is in {self.home}/hub.log.")
         return f"http://{address}:{PORT}"
 
-    def down(self) -> None:
-        self.process.stop()
-
     def _ready(self) -> bool:
         return "hub: http" in Path(self.home / "hub.log").read_text(errors="replace")
 

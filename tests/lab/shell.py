@@ -91,6 +91,12 @@ class Process:
         self.record.unlink(missing_ok=True)
 
 
+def stop_recorded(lab: Path) -> None:
+    """Stop every process with a record in a directory of *lab*, whoever started it: also what an aborted run left."""
+    for record in lab.glob("*/*pid"):
+        Process(record).stop()
+
+
 def wait_for(condition: object, seconds: float, step_seconds: float = 0.1) -> bool:
     """Poll a condition of the machine; False when the time is up."""
     end = time.monotonic() + seconds
