@@ -156,7 +156,8 @@ def find(path: str) -> tuple[ModelTree, list[str]]:
     return ModelTree(folder, {name: os.stat(path)}), [name]
 
 
-def describe_all(tree: ModelTree, paths: Sequence[str], patterns: Sequence[str]) -> dict[str, Any]:
+def describe_all(tree: ModelTree, paths: Sequence[str], whole: bool, patterns: Sequence[str]) -> dict[str, Any]:
+    """What *paths* hold; *whole* says that they are all that is there."""
     summary = Summary()
     listed: list[dict[str, Any]] = []
     metadata: dict[str, str] = {}
@@ -169,7 +170,7 @@ def describe_all(tree: ModelTree, paths: Sequence[str], patterns: Sequence[str])
             metadata.setdefault(key, value)
         listed.extend(dict(describe(tensor), file=path) for tensor in matching(header, patterns))
 
-    found = look_at_all(tree, paths, proven=(), see=see)
+    found = look_at_all(tree, paths, proven=(), by_name=whole, see=see)
     files = [
         {"path": path, "size": tree.files[path].st_size, "header_bytes": size, "tensors": count}
         for path in sorted(paths)
@@ -205,7 +206,7 @@ def main() -> None:
             module.fail_json(msg=f"There is no file *{SUFFIX} in {path}")
         if not os.path.isdir(path) and not path.endswith(SUFFIX):
             module.fail_json(msg=f"{path} is no file *{SUFFIX}: name one, or a directory that holds some")
-        module.exit_json(changed=False, **describe_all(tree, paths, module.params["tensors"]))
+        module.exit_json(changed=False, **describe_all(tree, paths, os.path.isdir(path), module.params["tensors"]))
     except OSError as error:
         module.fail_json(msg=f"Cannot read {path}: {error.strerror}")
 

@@ -154,7 +154,7 @@ class Verification:
     def _compare_structure(self, proven: set[str]) -> int:
         paths = [file.path for file in self.present] if self.wish.manifest else list(self.tree.files)
         absent = self.listed - {file.path for file in self.expected}
-        found: WeightsSet = look_at_all(self.tree, paths, proven, absent)
+        found: WeightsSet = look_at_all(self.tree, paths, proven, absent, by_name=not self.wish.manifest)
         self.defects.extend(found.defects)
         self.defects_total += found.defects_total
         self.remarks.extend(found.warnings)

@@ -23,6 +23,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.inde
     compare_total,
     read_index,
 )
+from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.numbering import find_gaps
 from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.safetensors import SUFFIX
 from ansible_collections.inferops.sglang.plugins.module_utils._target.model_tree import ModelTree
 from ansible_collections.inferops.sglang.plugins.module_utils._target.weights_file import look_at
@@ -52,11 +53,13 @@ def look_at_all(
     paths: Iterable[str],
     proven: Collection[str],
     absent: Collection[str] = (),
+    by_name: bool = False,
     see: Callable[[str, Header], None] | None = None,
 ) -> WeightsSet:
     """Judge the files *paths* of *tree* and their indexes.
 
-    *proven* are the files whose digest is known to be right, *absent* the shards left out on purpose.
+    *proven* are the files whose digest is known to be right, *absent* the shards left out on purpose. *by_name*: where no
+    index tells which shards there have to be, their names do.
     *see* gets each header, so that nobody has to keep them all.
     """
     result = WeightsSet()
@@ -77,6 +80,11 @@ def look_at_all(
         _compare(tree, path, absent, result)
     if not indexes:
         _find_twins(result)
+    if not indexes and by_name:
+        for path, sentence in find_gaps(names).items():
+            gap = Defects()
+            gap.add("missing", sentence)
+            result.add(path, gap)
     return result
 
 

@@ -158,7 +158,7 @@ REPORTS: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "rsync has not finished": (
         lambda root: (root / f".{FIRST}.Ab3dEf").write_bytes(b"x"), "unfinished", f"rsync has not finished {FIRST}",
     ),
-    "safetensors 295: the same tensor twice in one file": (
+    "the same tensor twice in one file, stricter than the crate": (
         lambda root: overwrite(root / FIRST, 0, twins(root / FIRST)), "duplicate", "its header names 'layers.1.up.weight' twice",
     ),
 }  # fmt: skip
@@ -290,6 +290,28 @@ def test_a_stray_shard_beside_an_index_is_a_remark_and_without_an_index_a_defect
     result = verify(model, "structure", Manifest("", "", tuple(f for f in manifest.files if f.path != INDEX)))
     assert [(defect["file"], defect["kind"]) for defect in result["defects"]] == [("model.safetensors", "extra")]
     assert "tensor 'layers.1.up.weight' is in" in messages(verify(model))
+
+
+def test_shards_that_only_the_names_of_others_tell_of_are_missed(tmp_path: Path) -> None:
+    """safetensors 295: a converter on a network file system left shards 3 and 7 of 9, and no index yet."""
+    for number in (3, 7):
+        write_shard(tmp_path / shard_name(number, 9), {f"layers.{number}.w": 8})
+    sentence = "by its name it is one of 9 shards, and model-00001-of-00009.safetensors (and 6 more) is not there"
+    result = verify(tmp_path)
+    assert messages(result) == f"{shard_name(3, 9)}: {sentence}"
+    assert [defect["kind"] for defect in result["defects"]] == ["missing"]
+    # A listing knows better than names do, and an index too.
+    assert verify(tmp_path, "structure", manifest_of(tmp_path))["ok"]
+    write_index(tmp_path, {f"layers.{number}.w": shard_name(number, 9) for number in (3, 7)}, 16)
+    assert verify(tmp_path)["ok"]
+
+
+def test_a_whole_series_misses_nothing(tmp_path: Path) -> None:
+    for number in (1, 2):
+        write_shard(tmp_path / shard_name(number, 2), {f"layers.{number}.w": 8})
+    (tmp_path / "vae").mkdir()
+    write_shard(tmp_path / "vae" / shard_name(1, 1), {"encoder": 8})
+    assert verify(tmp_path)["ok"]
 
 
 def test_extra_files_that_programs_load_are_told_with_their_kind(model: Path) -> None:
