@@ -60,12 +60,15 @@ class Aria2Unit:
         self._aria2: Aria2 | None = None
 
     def attach(self) -> bool:
-        """Find a running session of this very download, and tell it today's limits; True when there is one."""
+        """Find a running session of this very download, and tell it today's limits; True when there is one.
+
+        One for another revision, or with another proxy or other certificates, is ended; what it brought stays.
+        """
         note = self._note()
-        if note.get("purpose") != self._purpose:
+        if not note:
             return False
-        if note["terms"] != self._terms():
-            self.stop()  # it was started with another proxy or other certificates; control files say what is there
+        if (note["purpose"], note["terms"]) != (self._purpose, self._terms()):
+            self.stop()
             return False
         aria2 = Aria2(Loopback(note["port"]), note["secret"])
         try:

@@ -61,7 +61,7 @@ def from_hub(params: Mapping[str, Any], check_access: bool = False) -> Manifest:
         hub = Hub(Web(params["validate_certs"], params["ca_path"], proxies), endpoint, token, time.sleep)
         manifest = hub.manifest(params["repository"], hub.commit_of(params["repository"], params["revision"]))
         if check_access and manifest.files:
-            hub.resolve(manifest.repository, manifest.commit, manifest.files[0])
+            hub.check_access(manifest.repository, manifest.commit, manifest.files[0])
     except (HubError, NameRefused, ProxyRefused) as error:
         raise SourceRefused(str(error)) from None
     except OSError as error:

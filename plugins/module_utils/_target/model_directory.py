@@ -169,14 +169,13 @@ class ModelDirectory:
     def received(self, path: str) -> None:
         os.replace(self.staged(path) + PLAIN_SUFFIX, self.staged(path))
 
-    def note_verified(self, file: ManifestFile, place: str, digest: str) -> None:
-        """Write the receipt of a file, hashed in *place*, that is known to be on stable storage."""
-        receipt = receipt_for(os.stat(place), digest, self.commit)
+    def note_verified(self, path: str, place: str, receipt: Receipt) -> None:
+        """Keep the receipt of a file that was hashed in *place* and is known to be on stable storage."""
         with self._lock:
-            if place == self.final(file.path):
-                self._final[file.path] = receipt
+            if place == self.final(path):
+                self._final[path] = receipt
             else:
-                self._staged[file.path] = receipt
+                self._staged[path] = receipt
                 self._save_staged()
 
     def publish(self, manifest: Manifest, files: Sequence[ManifestFile]) -> bool:

@@ -37,6 +37,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.inde
     compare_index,
     parse_index,
 )
+from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.receipts import receipt_for
 from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.safetensors import (
     Header,
     SafetensorsError,
@@ -181,8 +182,8 @@ class ModelDownload:
     def advance(self) -> bool:
         """Work for one slice, with the directory locked; True once every file is verified and published."""
         self.unit.refuse_others()
+        self.unit.attach()  # before the staging directory of another revision goes, which its session may write to
         self.directory.open_staging(self.manifest)
-        self.unit.attach()
         self.unit.beat()
         try:
             self._adopt_twins()
@@ -236,6 +237,7 @@ class ModelDownload:
             transfer.bytes_per_second,
             len(ready) + len(transfer.verified()),
             len(self.files),
+            transfer.trouble(),
         )
         return finished
 
@@ -315,14 +317,17 @@ class ModelDownload:
         """Hash one file; with the right digest also look at its structure and write its receipt."""
         file, place = self._by_path[path], self._place(path)
         with open(place, "rb") as stream:
-            right = digest_of(stream, kind_of(file.digest), os.fstat(stream.fileno()).st_size) == file.digest
-            if not right:
+            receipt = receipt_for(os.fstat(stream.fileno()), file.digest, self.commit)
+            if digest_of(stream, kind_of(file.digest), receipt.size) != file.digest:
                 return False
             # After a power cut a receipt must not speak for bytes that never reached the disk.
             os.fsync(stream.fileno())
+            # Nor for bytes that somebody wrote while the file was read.
+            if not receipt.covers(os.fstat(stream.fileno()), file.size, file.digest):
+                return False
         if path.endswith(WEIGHTS_SUFFIX):
             self._header(path, place)
-        self.directory.note_verified(file, place, file.digest)
+        self.directory.note_verified(path, place, receipt)
         return True
 
     def _header(self, path: str, place: str) -> Header:

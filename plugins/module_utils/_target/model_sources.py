@@ -55,9 +55,9 @@ class ModelSources:
         self._last: dict[str, str] = {}  # path -> the mirror it comes from now, "" for the hub
 
     def check_access(self, file: ManifestFile) -> None:
-        """Ask for one file, because the listing of a gated repository is public and its files are not."""
+        """Whether the hub gives its files; with mirrors it may never be asked for one."""
         if not self._mirrors:
-            self._hub.resolve(self._repository, self._commit, file)
+            self._hub.check_access(self._repository, self._commit, file)
 
     def locate(self, file: ManifestFile) -> str | None:
         """An address for aria2, or None where send() is to fetch the file; asked again, the next source has its turn."""
@@ -129,4 +129,4 @@ class ModelSources:
 
 
 def _as_source_failure(error: HubError) -> SourceFailed:
-    return SourceFailed(str(error), not error.retryable, error.wait_seconds)
+    return SourceFailed(str(error), not error.passes, error.wait_seconds)

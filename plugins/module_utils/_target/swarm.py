@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Mapping, Sequence
 
-from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import SourceFailed
+from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import NotYet
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.manifest import ManifestFile
 from ansible_collections.inferops.sglang.plugins.module_utils._core.swarm.plan import ORIGIN
 
@@ -81,7 +81,7 @@ class Swarm:
         return {digest: source for digest, source in self._takes.items() if source != ORIGIN}
 
     def address(self, file: ManifestFile) -> str | None:
-        """An address for aria2, or None for the origin; SourceFailed where the file is to wait for its turn."""
+        """An address for aria2, or None for the origin; NotYet where the file is to wait for its turn."""
         with self._lock:
             self._lacks.setdefault(file.path, file)
             self._refresh()
@@ -93,7 +93,7 @@ class Swarm:
                 self._refresh()
                 source = self._takes.get(file.digest)
             if source is None:
-                raise SourceFailed("another host fetches it first", wait_seconds=WAIT_SECONDS)
+                raise NotYet(WAIT_SECONDS)
             if source == ORIGIN:
                 return None
             self._tries[file.digest, source] = self._tries.get((file.digest, source), 0) + 1

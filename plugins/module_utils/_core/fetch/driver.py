@@ -18,10 +18,13 @@ from typing import Any, Callable, Mapping, Sequence
 
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.memory import (
     DISK_FULL_CODE,
+    OTHER_PIECES_CODE,
+    REFUSAL_CODES,
     Memory,
     fatal_reason,
 )
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.options import gid_of
+from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.readable import readable_seconds
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.rpc import Status
 
 # Files handed to aria2 ahead of time, so that the transfer goes on while nobody drives it.
@@ -29,6 +32,8 @@ QUEUE_AHEAD_FILES = 128
 TICK_SECONDS = 0.2
 # Without one new byte for this long the transfer has stalled, whatever the reason.
 STALL_SECONDS = 900.0
+# A signed address that is older than this may have expired while the file waited for its turn in aria2.
+FRESH_SECONDS = 60.0
 
 WANTED, LOCATING, QUEUED, SENDING, UNCHECKED, CHECKING, VERIFIED = range(7)
 _ADDRESS = re.compile(r"https?://\S+")
@@ -44,6 +49,14 @@ class SourceFailed(Exception):  # noqa: N818
     def __init__(self, message: str, final: bool = False, wait_seconds: float = 0.0) -> None:
         super().__init__(message)
         self.final = final
+        self.wait_seconds = wait_seconds
+
+
+class NotYet(Exception):  # noqa: N818
+    """Another host fetches the file first; it is asked for again after *wait_seconds*, however often that takes."""
+
+    def __init__(self, wait_seconds: float) -> None:
+        super().__init__("another host fetches the file first")
         self.wait_seconds = wait_seconds
 
 
@@ -72,7 +85,8 @@ class Ports:
     """Everything the driver needs of the world.
 
     *locate*, *send* and *check* run in worker threads: *locate(path)* gives an address for aria2, or None where
-    the hub sends the file itself; *send(path)* fetches such a file and returns False where it had to stop early;
+    the hub sends the file itself, and raises NotYet where that is for later; *send(path)* fetches such a file and
+    returns False where it had to stop early;
     *check(path)* returns whether the content is right, and raises TransferFailed where right content is useless.
     """
 
@@ -98,6 +112,7 @@ class _File:
     held_bytes: int = 0
     future: Any = None
     suspect: bool = False  # found on disk without proof of completeness: wrong content is no surprise
+    turn_at: float = 0.0  # when another host may have it
 
 
 class Transfer:
@@ -114,6 +129,11 @@ class Transfer:
 
     def verified(self) -> list[str]:
         return [path for path, file in self._files.items() if file.state == VERIFIED]
+
+    def trouble(self) -> str:
+        """Where nothing is under way, the failure after which the transfer waits; otherwise nothing."""
+        waits = all(file.state in (WANTED, LOCATING, VERIFIED) for file in self._files.values())
+        return self._memory.trouble if waits and len(self.verified()) < len(self._files) else ""
 
     def run(self, deadline: float) -> bool:
         """Work until all is verified (True) or *deadline* has passed (False); raises TransferFailed, or OSError for the disk.
@@ -198,6 +218,9 @@ class Transfer:
             except SourceFailed as error:
                 self._failed(file, str(error), error.final, error.wait_seconds)
                 continue
+            except NotYet as turn:
+                file.state, file.turn_at = WANTED, self._ports.clock() + turn.wait_seconds
+                continue
             if file.state == LOCATING:
                 self._located(file, result)
             elif file.state == SENDING:
@@ -224,11 +247,13 @@ class Transfer:
             self._failed(file, str(error), error.final)
             return
         self._known.add(gid)
+        self._memory.given_at[path] = self._ports.clock()
         file.state = QUEUED
 
     def _checked(self, file: _File, right: bool) -> None:
         if right:
             file.state = VERIFIED
+            self._memory.given_at.pop(file.job.path, None)
             return
         self._ports.discard(file.job.path)
         self._forget(file)
@@ -261,17 +286,28 @@ class Transfer:
                 self._note_held(file, file.job.size)
             elif status.state in ("error", "removed"):
                 self._note_held(file, status.completed_bytes)
-                if status.error_code == DISK_FULL_CODE:
-                    raise OSError(errno.ENOSPC, "No space left on device")
-                reason = fatal_reason(status.error_code)
-                said = _ADDRESS.sub("<address>", status.error_message)
-                self._failed(file, reason or f"aria2 error {status.error_code}: {said}", reason is not None)
+                self._ended(file, status)
             elif status.total_bytes not in (0, file.job.size):
                 self._ports.remove(status.gid)
                 self._ports.discard(path)
                 self._failed(file, f"{status.total_bytes} bytes are offered, not the {file.job.size} of the listing")
             else:
                 self._note_held(file, status.completed_bytes)
+
+    def _ended(self, file: _File, status: Status) -> None:
+        """aria2 has given up on a file."""
+        code, path = status.error_code, file.job.path
+        if code == DISK_FULL_CODE:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        if code in REFUSAL_CODES and self._ports.clock() - self._memory.given_at.get(path, 0.0) > FRESH_SECONDS:
+            file.state = WANTED  # with a fresh address, and nobody to blame
+            return
+        if code == OTHER_PIECES_CODE:
+            self._ports.discard(path)
+            file.held_bytes = 0
+        reason = fatal_reason(code)
+        said = _ADDRESS.sub("<address>", status.error_message)
+        self._failed(file, reason or f"aria2 error {code}: {said}", reason is not None)
 
     def _note_held(self, file: _File, held_bytes: int) -> None:
         # A file that waits for its turn reports 0 although its control file knows better.
@@ -280,12 +316,13 @@ class Transfer:
     def _failed(self, file: _File, reason: str, final: bool = False, wait_seconds: float = 0.0) -> None:
         attempts = self._memory.of(file.job.path)
         give_up = attempts.failed(file.held_bytes, self._ports.clock(), wait_seconds)
-        file.state = WANTED
+        file.state, self._memory.trouble = WANTED, f"{file.job.path}: {reason}"
         if final:
             raise TransferFailed(f"Cannot fetch {file.job.path}: {reason}")
         if give_up:
             raise TransferFailed(
-                f"Cannot fetch {file.job.path}: {reason}; {attempts.fruitless} attempts in a row brought nothing new. "
+                f"Cannot fetch {file.job.path}: {reason}; {attempts.fruitless} attempts in a row "
+                f"over {readable_seconds(self._ports.clock() - attempts.fruitless_since)} brought nothing new. "
                 "What is there is kept: run again to go on"
             )
 
@@ -306,9 +343,12 @@ class Transfer:
         for path, file in self._files.items():
             if file.state == UNCHECKED:
                 file.state, file.future = CHECKING, self._ports.submit_check(self._ports.check, path)
-            elif file.state == WANTED and self._memory.of(path).not_before <= now and busy < QUEUE_AHEAD_FILES:
+            elif file.state == WANTED and self._earliest(file) <= now and busy < QUEUE_AHEAD_FILES:
                 file.state, file.future = LOCATING, self._ports.submit(self._ports.locate, path)
                 busy += 1
+
+    def _earliest(self, file: _File) -> float:
+        return max(file.turn_at, self._memory.of(file.job.path).not_before)
 
     def _call_back(self) -> None:
         """Past the deadline: what has not begun in a worker waits for the next slice."""
@@ -318,11 +358,12 @@ class Transfer:
 
     def _refuse_to_stall(self) -> None:
         memory, now, held = self._memory, self._ports.clock(), self.held_bytes()
-        waits = any(attempts.not_before > now for attempts in memory.attempts.values())
-        hashes = any(file.state == CHECKING for file in self._files.values())
-        if memory.moved_at is None or held != memory.held_bytes or waits or hashes:
+        busy = any(file.state == CHECKING or file.turn_at > now for file in self._files.values())
+        if memory.moved_at is None or held != memory.held_bytes or busy:
             memory.moved_at, memory.held_bytes = now, held
         elif now - memory.moved_at > STALL_SECONDS:
+            trouble = f" (the last trouble was with {memory.trouble})" if memory.trouble else ""
             raise TransferFailed(
-                f"Nothing arrived for {STALL_SECONDS:.0f} s. What is there is kept: look at the network, then run again"
+                f"Nothing arrived for {STALL_SECONDS:.0f} s{trouble}. What is there is kept: look at the network, "
+                "then run again"
             )

@@ -35,8 +35,13 @@ def share_of(done_bytes: int, total_bytes: int) -> str:
     return f"{done_bytes / size:.{digits}f}/{total_bytes / size:.{digits}f} {unit}"
 
 
-def progress_line(done_bytes: int, total_bytes: int, bytes_per_second: float, verified: int, files: int) -> str:
-    """One line such as ``212/590 GiB  36 %  1.9 GiB/s  ETA 3 min 20 s  61/163 files verified``."""
+def progress_line(
+    done_bytes: int, total_bytes: int, bytes_per_second: float, verified: int, files: int, trouble: str = ""
+) -> str:
+    """One line such as ``212/590 GiB  36 %  1.9 GiB/s  ETA 3 min 20 s  61/163 files verified``.
+
+    *trouble* is what the transfer waits after.
+    """
     parts = [share_of(done_bytes, total_bytes)]
     left = total_bytes - done_bytes
     # Never 100 % before the last byte is there.
@@ -46,4 +51,6 @@ def progress_line(done_bytes: int, total_bytes: int, bytes_per_second: float, ve
         if bytes_per_second >= 1:
             parts.append(f"ETA {readable_seconds(left / bytes_per_second)}")
     parts.append(f"{verified}/{files} files verified")
+    if trouble:
+        parts.append(f"tries again after {trouble}")
     return "  ".join(parts)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import Any, Callable, Mapping, NamedTuple
+from typing import Any, Callable, Mapping, NamedTuple, TypeVar
 from urllib.parse import quote, urljoin, urlsplit
 
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.errors import HubError, explain
@@ -31,8 +31,9 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.names im
 MAX_REDIRECTS = 5
 MAX_PAGES = 1000
 ATTEMPTS = 5
-LONGEST_WAIT_SECONDS = 310.0  # one whole rate-limit window of the hub, and a little
 _NEXT_PAGE = re.compile(r'<([^>]+)>\s*;[^,]*\brel="?next"?')
+
+Answer = TypeVar("Answer")
 
 
 class Response(NamedTuple):
@@ -56,7 +57,7 @@ class Source:
 
 
 class Hub:
-    """*pause(seconds)* is called between attempts of the API requests; resolve() leaves retrying to its caller."""
+    """*pause(seconds)* is called between attempts; only resolve() leaves them to its caller, who has other files to ask for."""
 
     def __init__(self, transport: Transport, endpoint: str, token: str, pause: Callable[[float], None]) -> None:
         self._transport = transport
@@ -110,6 +111,10 @@ class Hub:
                 return Source(url, False)
         raise HubError(f"{self._endpoint} redirects the request for {what} of {repository} in a circle")
 
+    def check_access(self, repository: str, commit: str, file: ManifestFile) -> None:
+        """Ask for one file, because the listing of a gated repository is public and its files are not."""
+        self._patiently(lambda: self.resolve(repository, commit, file))
+
     def address(self, repository: str, commit: str, path: str) -> str:
         return f"{self._endpoint}/{repository}/resolve/{commit}/{quote(path)}"
 
@@ -132,23 +137,30 @@ class Hub:
         return [file for file in files if file is not None]
 
     def _json(self, url: str, repository: str, what: str) -> tuple[Any, Mapping[str, str]]:
-        """GET, with patience: back-off for errors that pass, the hub's own word for rate limits."""
-        for attempt in range(1, ATTEMPTS + 1):
+        def get() -> Response:
+            response = self._ask("GET", url, repository, what)
+            if response.status != 200:
+                raise self.explain(response, repository, what)
+            return response
+
+        response = self._patiently(get)
+        try:
+            return json.loads(response.body.decode("utf-8")), response.headers
+        except ValueError:
+            raise HubError(
+                f"{url} answered 200 with something that is not JSON: is the endpoint {self._endpoint} a hub?"
+            ) from None
+
+    def _patiently(self, ask: Callable[[], Answer]) -> Answer:
+        """Ask again what may pass: with back-off after errors, and after the hub's own word for rate limits."""
+        for attempt in range(1, ATTEMPTS):
             try:
-                response = self._ask("GET", url, repository, what)
-                if response.status != 200:
-                    raise self.explain(response, repository, what)
-                return json.loads(response.body.decode("utf-8")), response.headers
+                return ask()
             except HubError as error:
-                wait = error.wait_seconds or 2.0 ** (attempt - 1)
-                if not error.retryable or attempt == ATTEMPTS or wait > LONGEST_WAIT_SECONDS:
+                if not error.passes:
                     raise
-                self._pause(wait)
-            except ValueError:
-                raise HubError(
-                    f"{url} answered 200 with something that is not JSON: is the endpoint {self._endpoint} a hub?"
-                ) from None
-        raise AssertionError("the last attempt returns or raises")
+                self._pause(error.wait_seconds or 2.0 ** (attempt - 1))
+        return ask()
 
     def _ask(self, method: str, url: str, repository: str, what: str) -> Response:
         try:

@@ -18,6 +18,7 @@ from typing import Mapping
 RETRYABLE = frozenset((408, 429, 500, 502, 503, 504))
 _RATE_LIMIT = re.compile(r'"(\w+)"\s*;\s*r\s*=\s*(\d+)\s*;\s*t\s*=\s*(\d+)')
 DEFAULT_WAIT_SECONDS = 30.0
+LONGEST_WAIT_SECONDS = 310.0  # one whole rate-limit window of the hub, and a little
 
 
 class HubError(Exception):
@@ -27,6 +28,11 @@ class HubError(Exception):
         super().__init__(message)
         self.retryable = retryable
         self.wait_seconds = wait_seconds
+
+    @property
+    def passes(self) -> bool:
+        """Whether it is worth waiting for: another attempt may succeed, and soon enough."""
+        return self.retryable and self.wait_seconds <= LONGEST_WAIT_SECONDS
 
 
 def rate_limit_wait(headers: Mapping[str, str]) -> float:

@@ -43,7 +43,7 @@ def check_paths(paths: Iterable[str], whose: str = "The repository") -> None:
     files: dict[str, str] = {}
     for path in paths:
         _check_path(path, whose)
-        key = unicodedata.normalize("NFC", path).casefold()
+        key = _canonical_caseless(path)
         if key in files:
             both = f"{files[key]!r} and {path!r}"
             raise NameRefused(f"{whose} lists {both}, which are one file on some file systems")
@@ -54,6 +54,11 @@ def check_paths(paths: Iterable[str], whose: str = "The repository") -> None:
             parent = "/".join(parts[:depth])
             if parent in files:
                 raise NameRefused(f"{whose} lists {files[parent]!r} as a file and as the directory of {path!r}")
+
+
+def _canonical_caseless(path: str) -> str:
+    """Equal for what some file system takes for one name (The Unicode Standard, 3.13, definition D145)."""
+    return unicodedata.normalize("NFD", unicodedata.normalize("NFD", path).casefold())
 
 
 def _check_path(path: str, whose: str) -> None:

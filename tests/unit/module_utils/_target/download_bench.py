@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Iterator
 
 import pytest
+from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch import driver, memory
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.options import Settings
 from ansible_collections.inferops.sglang.plugins.module_utils._target import aria2_unit, model_download
 from ansible_collections.inferops.sglang.plugins.module_utils._target.model_download import ModelDownload, Wish
@@ -87,7 +88,11 @@ class Bench:
         return ModelDownload(Wish(**wish), web, self.units, settings)
 
     def download(self, **changes: Any) -> ModelDownload:
+        """What the module does, in one slice without an end."""
         download = self.plan(**changes)
+        if not download.resume.get("memory"):
+            download.check_space()
+            download.check_access()
         self.target.mkdir(exist_ok=True)
         with download.locked() as mine:
             assert mine
@@ -133,7 +138,10 @@ class Hurry:
 
 
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also patience is short: how long it is in truth belongs to the tests of the driver."""
     monkeypatch.setattr(model_download, "time", Hurry())
+    monkeypatch.setattr(memory, "PATIENCE_SECONDS", 15.0)
+    monkeypatch.setattr(driver, "STALL_SECONDS", 120.0)
 
 
 def shard(tensor: str, size: int) -> bytes:

@@ -103,11 +103,11 @@ def write_hub_cache(cache: Path, root: Path) -> Path:
     return snapshot
 
 
-def control_file(size: int, pieces_there: bool) -> bytes:
+def control_file(size: int, pieces_there: bool, piece_bytes: int = PIECE_BYTES) -> bytes:
     """As aria2 writes it, without pieces under way (technical notes, "Control file format", version 1)."""
-    pieces = -(-size // PIECE_BYTES)
+    pieces = -(-size // piece_bytes)
     bits = (1 << pieces) - 1 if pieces_there else 0
     length = -(-pieces // 8)
     bitmap = (bits << (8 * length - pieces)).to_bytes(length, "big")
-    head = struct.pack(">HIIIQQI", 1, 0, 0, PIECE_BYTES, size, 0, length)
+    head = struct.pack(">HIIIQQI", 1, 0, 0, piece_bytes, size, 0, length)
     return head + bitmap + struct.pack(">I", 0)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import OnDisk
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.manifest import Manifest, ManifestFile
+from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.receipts import receipt_for
 from ansible_collections.inferops.sglang.plugins.module_utils._target.model_directory import ModelDirectory
 from unit.module_utils._target.made_models import control_file
 
@@ -47,6 +48,10 @@ def test_a_damaged_control_file_makes_the_file_worthless(directory: ModelDirecto
     assert (found.exists, found.resumable, found.size) == (True, False, -1)
 
 
+def note_verified(directory: ModelDirectory, file: Path) -> None:
+    directory.note_verified(FILE.path, str(file), receipt_for(file.stat(), FILE.digest, COMMIT))
+
+
 def test_what_a_file_of_holes_holds_is_counted_by_its_blocks(directory: ModelDirectory) -> None:
     file = stage(directory, control=control_file(FILE.size, pieces_there=False))
     os.truncate(file, 1 << 20)
@@ -65,8 +70,7 @@ def test_a_link_is_not_a_file_of_the_model(directory: ModelDirectory, tmp_path: 
 
 
 def test_a_receipt_follows_the_file_to_its_name(directory: ModelDirectory, tmp_path: Path) -> None:
-    stage(directory)
-    directory.note_verified(FILE, directory.staged(FILE.path), FILE.digest)
+    note_verified(directory, stage(directory))
     assert ModelDirectory(str(tmp_path), COMMIT).is_staged(FILE)
     assert directory.publish(MANIFEST, [FILE])
     later = ModelDirectory(str(tmp_path), COMMIT)
@@ -78,8 +82,7 @@ def test_a_receipt_follows_the_file_to_its_name(directory: ModelDirectory, tmp_p
 
 
 def test_a_crash_between_names_and_receipts_costs_no_second_hash(directory: ModelDirectory, tmp_path: Path) -> None:
-    stage(directory)
-    directory.note_verified(FILE, directory.staged(FILE.path), FILE.digest)
+    note_verified(directory, stage(directory))
     (tmp_path / "sub").mkdir()
     os.replace(directory.staged(FILE.path), directory.final(FILE.path))
     assert ModelDirectory(str(tmp_path), COMMIT).is_final(FILE)
@@ -92,8 +95,7 @@ def test_what_another_commit_left_unfinished_is_thrown_away(directory: ModelDire
 
 
 def test_damaged_state_is_as_good_as_none(directory: ModelDirectory, tmp_path: Path) -> None:
-    stage(directory)
-    directory.note_verified(FILE, directory.staged(FILE.path), FILE.digest)
+    note_verified(directory, stage(directory))
     directory.publish(MANIFEST, [FILE])
     for name in ("receipts.json", "manifest.json"):
         (tmp_path / ".model_download" / name).write_bytes(b"\xff{")

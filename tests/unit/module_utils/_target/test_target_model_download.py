@@ -14,13 +14,14 @@ import json
 import os
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pytest
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import TransferFailed
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.errors import HubError
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.names import NameRefused
-from ansible_collections.inferops.sglang.plugins.module_utils._target import model_upkeep
+from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.digests import digest_of
+from ansible_collections.inferops.sglang.plugins.module_utils._target import model_download, model_upkeep
 from unit.module_utils._target.download_bench import TOKEN, Bench, needs_aria2c, shard
 
 pytestmark = needs_aria2c
@@ -174,6 +175,30 @@ def test_files_that_are_there_already_are_hashed_and_kept_where_they_are_right(b
     bench.download()
     bench.assert_same()
     assert (bench.target / "m-2.safetensors").stat().st_ino == kept
+
+
+@pytest.mark.parametrize("place", ["in place", "on its way"])
+def test_a_file_that_is_written_to_while_it_is_hashed_gets_no_receipt(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """The digest was that of the bytes before; the next run would trust the bytes after."""
+    if place == "in place":
+        shutil.copytree(bench.repository, bench.target)
+    disturbed = []
+
+    def digest_then_write(stream: BinaryIO, kind: str, size: int) -> str:
+        digest = digest_of(stream, kind, size)
+        if str(stream.name).endswith("m-1.safetensors") and not disturbed:
+            disturbed.append(stream.name)
+            with open(stream.name, "r+b") as other:
+                other.seek(-1, os.SEEK_END)
+                other.write(b"?")
+        return digest
+
+    monkeypatch.setattr(model_download, "digest_of", digest_then_write)
+    bench.download()
+    assert disturbed
+    bench.assert_same()
 
 
 def test_a_changed_byte_with_old_metadata_is_found_by_full_verification(bench: Bench) -> None:

@@ -21,11 +21,12 @@ from typing import Any, Iterator
 import pytest
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import TransferFailed
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.errors import HubError
+from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.manifest import Manifest
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.names import NameRefused
 from ansible_collections.inferops.sglang.plugins.module_utils._target import aria2_unit
 from ansible_collections.inferops.sglang.plugins.modules import model_download as model_download_module
 from unit.module_utils._target.download_bench import TOKEN, Bench, hurry, needs_aria2c, open_bench, shard
-from unit.module_utils._target.made_models import control_file
+from unit.module_utils._target.made_models import PIECE_BYTES, control_file
 
 pytestmark = needs_aria2c
 SHARD = "m-1.safetensors"
@@ -196,7 +197,14 @@ def test_a_redirect_in_a_circle_at_the_cdn_passes_or_ends(bench: Bench) -> None:
     bench.assert_same()
 
 
-@pytest.mark.parametrize(("path", "sentence"), [(SHARD, "in a circle"), ("config.json", "the redirects do not end")])
+@pytest.mark.parametrize(
+    ("path", "sentence"),
+    [
+        ("config.json", "in a circle"),  # the first question
+        (SHARD, "in a circle"),
+        ("sub/a b%.json", "the redirects do not end"),
+    ],
+)
 def test_a_redirect_in_a_circle_at_the_hub_ends_the_download(bench: Bench, path: str, sentence: str) -> None:
     """a9"""
     bench.faults({"kind": "redirect_loop", "origin": "hub", "match": f"*/resolve/*/{path}", "count": FOR_EVER})
@@ -231,6 +239,7 @@ def test_a_complete_file_that_was_never_hashed_is_hashed_and_not_fetched(bench: 
         pytest.param("zeros", b"", id="#1116: control file of no bytes after a power cut"),
         pytest.param("zeros", b"\0\1\0\0", id="#1116: control file cut off"),
         pytest.param("zeros", bytes(range(256)), id="control file of other content"),
+        pytest.param("zeros", "other pieces", id="code 10: the control file is for pieces of another length"),
         pytest.param("half", None, id="a19: half a file, control file removed"),
         pytest.param("more", None, id="more than the whole file"),
         pytest.param(None, "none there", id="ComfyUI-Lora-Manager#1088: the control file alone"),
@@ -248,7 +257,8 @@ def test_what_a_crash_leaves_ends_with_the_right_bytes(
         "more": right + b"x",
     }
     if isinstance(control, str):
-        control = control_file(len(right), control == "all there")
+        piece_bytes = 4 << 20 if control == "other pieces" else PIECE_BYTES
+        control = control_file(len(right), control != "none there", piece_bytes)
     left_behind(bench, contents[content] if content else None, control)
     bench.download()
     bench.assert_same()
@@ -283,6 +293,34 @@ def test_a_new_commit_of_equal_size_never_mixes_bytes(bench: Bench, monkeypatch:
     assert not staging.exists()
 
 
+def test_the_aria2_of_an_old_commit_ends_before_its_directory_goes(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It outlives the controller on purpose, and would go on writing into what is being removed."""
+    bench.faults({"kind": "slow", "origin": "cdn", "bytes_per_second": 300_000, "count": FOR_EVER})
+    bench.target.mkdir()
+    first = bench.plan(slice_seconds=5.0)
+    with first.locked():
+        assert not first.advance()
+    assert bench.units.processes
+    monkeypatch.setattr(aria2_unit, "HEARTBEAT_SECONDS", -1.0)  # its controller is gone for long
+    bench.pair.control.clear_faults()
+    (bench.repository / "config.json").write_text('{"new": 1}')
+    second = bench.plan()
+    open_staging = second.directory.open_staging
+    alive: list[str] = []
+
+    def note(manifest: Manifest) -> None:
+        alive.extend(bench.units.processes)
+        open_staging(manifest)
+
+    monkeypatch.setattr(second.directory, "open_staging", note)
+    with second.locked():
+        assert second.advance()
+    assert alive == []
+    bench.assert_same()
+
+
 def test_an_origin_that_changes_content_under_the_same_commit_is_found_out(bench: Bench) -> None:
     """a23: the first half came from a lying origin, the second from an honest one; both are thrown away."""
     right = (bench.repository / SHARD).read_bytes()
@@ -314,9 +352,10 @@ def test_an_address_that_expires_in_the_middle_costs_a_new_one_and_no_bytes(benc
 def test_sixteen_connections_ask_the_hub_once(bench: Bench) -> None:
     """a26: aria2 by itself asks the resolver again for every connection."""
     bench.download()
-    paths = [entry["path"] for entry in bench.pair.control.requests()["log"] if entry["origin"] == "hub"]
-    assert sorted(paths) == sorted(set(paths) | {path for path in paths if "config.json" in path})
-    assert len([path for path in paths if path.endswith(SHARD)]) == 1
+    log = bench.pair.control.requests()["log"]
+    asked = [(entry["method"], entry["path"]) for entry in log if entry["origin"] == "hub"]
+    assert len(asked) == len(set(asked))
+    assert len([path for _method, path in asked if path.endswith(SHARD)]) == 1
 
 
 def test_aria2_works_with_every_option_that_is_written(bench: Bench) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import Future
 from typing import Any, Callable, Mapping
 
@@ -13,6 +14,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.disk i
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import (
     STALL_SECONDS,
     Job,
+    NotYet,
     OnDisk,
     Ports,
     SessionLost,
@@ -22,6 +24,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver
 )
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.memory import (
     MAX_FRUITLESS,
+    PATIENCE_SECONDS,
     Memory,
     load_memory,
 )
@@ -33,18 +36,22 @@ SIZE = 1000
 
 
 class World:
-    """aria2 fetches *speed* bytes of each file a second; faults are planned in the dictionaries by path."""
+    """aria2 fetches *speed* bytes a second of each of the first *parallel* files; others wait for their turn.
 
-    def __init__(self, speed: int = 500) -> None:
+    An address is refused *lifetime* seconds after it was given. Faults are planned in the dictionaries by path.
+    """
+
+    def __init__(self, speed: int = 500, parallel: int = 1000, lifetime: float = float("inf")) -> None:
         self.now = 1000.0
-        self.speed = speed
+        self.speed, self.parallel, self.lifetime = speed, parallel, lifetime
+        self.given: dict[str, float] = {}
         self.disk: dict[str, OnDisk] = {}
         self.aria2: dict[str, Status] = {}
         self.paths: dict[str, str] = {}
         self.addresses: list[tuple[str, str]] = []
         self.failures: dict[str, list[tuple[int, int]]] = {}  # path -> (bytes held then, aria2's code)
         self.wrong: dict[str, int] = {}  # path -> how often the content is wrong
-        self.locate_errors: dict[str, list[SourceFailed]] = {}
+        self.locate_errors: dict[str, list[SourceFailed | NotYet]] = {}
         self.direct: set[str] = set()
         self.checked: list[str] = []
         self.discarded: list[str] = []
@@ -73,15 +80,17 @@ class World:
 
     def sleep(self, seconds: float) -> None:
         self.now += seconds
-        for gid, status in list(self.aria2.items()):
-            if status.state == "active":
-                self.aria2[gid] = self._next(gid, status, seconds)
+        active = [gid for gid, status in self.aria2.items() if status.state == "active"]
+        for gid in active[: self.parallel]:
+            self.aria2[gid] = self._next(gid, self.aria2[gid], seconds)
         if self.dies_at is not None and self.now >= self.dies_at:
             self.dies_at = None
             self.die()
 
     def _next(self, gid: str, status: Status, seconds: float) -> Status:
         path = self.paths[gid]
+        if self.now - self.given[gid] > self.lifetime:
+            return Status(gid, "error", SIZE, status.completed_bytes, 0, 22, "status=403")
         held = min(SIZE, status.completed_bytes + int(self.speed * seconds))
         plan = self.failures.get(path)
         if plan and held >= plan[0][0]:
@@ -108,7 +117,7 @@ class World:
     def add(self, gid: str, path: str, address: str) -> None:
         assert gid == gid_of(COMMIT, path)
         assert gid not in self.aria2, "aria2 refuses a gid that it still remembers"
-        self.paths[gid] = path
+        self.paths[gid], self.given[gid] = path, self.now
         self.addresses.append((path, address))
         held = self.disk.get(path, OnDisk()).held_bytes
         self.aria2[gid] = Status(gid, "active", SIZE, held, 0, 0, "")
@@ -216,9 +225,51 @@ def test_failures_without_a_new_byte_come_to_an_end_and_never_show_an_address() 
     world.failures = {"a": 20 * [(400, 22)]}
     with pytest.raises(TransferFailed) as error:
         world.transfer("a").run(deadline=world.now + 600)
-    assert f"{MAX_FRUITLESS} attempts in a row brought nothing new" in str(error.value)
+    assert "15 attempts in a row over 5 min 7 s brought nothing new" in str(error.value)
     assert "see <address> now" in str(error.value)
     assert "secret" not in str(error.value)
+
+
+def test_an_origin_that_is_away_for_minutes_is_waited_for() -> None:
+    """The pauses grow to half a minute; giving up takes both, attempts and time."""
+    world = World()
+    world.failures = {"a": 12 * [(0, 29)]}
+    transfer = world.transfer("a")
+    assert transfer.run(deadline=world.now + 900)
+    assert 1000 + 0.6 * PATIENCE_SECONDS < world.now < 1000 + PATIENCE_SECONDS
+
+
+def test_a_transfer_that_waits_says_after_what() -> None:
+    world = World()
+    world.failures = {"a": 20 * [(400, 29)]}
+    transfer = world.transfer("a", "b")
+    assert not transfer.run(deadline=world.now + 60)
+    assert transfer.trouble() == "a: aria2 error 29: see <address> now"
+    world.failures = {}
+    assert transfer.run(deadline=world.now + 60)
+    assert transfer.trouble() == ""
+
+
+@pytest.mark.parametrize("slice_seconds", [10.0, 1e9])
+def test_addresses_that_expire_in_the_queue_are_nobodys_failure(slice_seconds: float) -> None:
+    """64 files in a row, four at a time, each slower than its neighbours' addresses live."""
+    world, memory = World(speed=10, parallel=4, lifetime=150.0), Memory()
+    files = [f"m-{number}" for number in range(64)]
+    for _slice in range(1000):
+        transfer = world.transfer(*(path for path in files if path not in world.checked), memory=memory)
+        if transfer.run(deadline=world.now + slice_seconds):
+            break
+        memory = load_memory(json.loads(json.dumps(memory.dump())))
+    assert sorted(world.checked) == sorted(files)
+    assert len(world.addresses) > 5 * len(files)
+    assert world.discarded == []
+
+
+def test_a_control_file_for_other_pieces_costs_what_it_stands_for_and_no_more() -> None:
+    world = World()
+    world.failures = {"a": [(400, 10)]}
+    assert world.transfer("a").run(deadline=world.now + 60)
+    assert world.discarded == ["a"]
 
 
 def test_any_number_of_failures_is_fine_while_bytes_arrive() -> None:
@@ -231,7 +282,7 @@ def test_the_count_of_failures_survives_from_slice_to_slice() -> None:
     world, memory = World(), Memory()
     world.failures = {"a": 20 * [(400, 22)]}
     with pytest.raises(TransferFailed, match="brought nothing new"):
-        for _slice in range(100):
+        for _slice in range(1000):
             world.transfer("a", memory=memory).run(deadline=world.now + 1)
             memory = load_memory(memory.dump())
 
@@ -241,6 +292,23 @@ def test_a_rate_limit_is_waited_for_and_is_no_failure() -> None:
     world.locate_errors = {"a": [SourceFailed("429", wait_seconds=30.0) for _time in range(MAX_FRUITLESS + 3)]}
     assert world.transfer("a").run(deadline=world.now + 900)
     assert world.now > 1000 + 30 * (MAX_FRUITLESS + 3)
+
+
+def test_a_rate_limit_that_never_ends_ends_the_transfer() -> None:
+    world = World()
+    world.locate_errors = {"a": [SourceFailed("the rate is limited", wait_seconds=30.0) for _time in range(100)]}
+    with pytest.raises(
+        TransferFailed, match=r"Nothing arrived for 900 s \(the last trouble was with a: the rate is lim"
+    ):
+        world.transfer("a").run(deadline=world.now + 5000)
+    assert world.now == pytest.approx(1000 + STALL_SECONDS, abs=30)
+
+
+def test_another_host_may_take_as_long_as_it_needs() -> None:
+    world = World()
+    world.locate_errors = {"a": [NotYet(10.0) for _time in range(200)]}
+    assert world.transfer("a").run(deadline=world.now + 5000)
+    assert world.now > 1000 + 2 * STALL_SECONDS
 
 
 def test_a_refusal_is_final() -> None:

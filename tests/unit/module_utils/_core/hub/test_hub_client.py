@@ -157,6 +157,19 @@ def test_a_rate_limit_is_waited_for_as_long_as_the_hub_says() -> None:
     assert rate_limit_wait({"ratelimit": '"api";r=3;t=87'}) == 0
 
 
+def test_the_first_question_for_a_file_has_the_same_patience() -> None:
+    wire = Wire(refused(503), OSError("reset"), refused(429, retry_after="9"), redirect("https://cdn.example/x"))
+    wire.hub().check_access("org/m", COMMIT, WEIGHTS)
+    assert wire.pauses == [1, 2, 9]
+
+
+def test_the_first_question_for_a_file_that_is_refused_is_asked_once() -> None:
+    wire = Wire(refused(401, x_error_code="GatedRepo"))
+    with pytest.raises(HubError, match="org/m is gated and no token was given"):
+        wire.hub().check_access("org/m", COMMIT, WEIGHTS)
+    assert wire.pauses == []
+
+
 def test_patience_ends() -> None:
     wire = Wire(*(5 * [OSError("Connection refused")]))
     with pytest.raises(HubError, match="did not answer the request for revision 'main' of org/m: Connection refused"):
@@ -190,7 +203,15 @@ def test_hostile_paths_are_refused_by_name(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "paths", [["A.txt", "a.TXT"], ["\u00e9", "e\u0301"], ["a", "a/b"], ["a", "A/b/c"], ["stra\u00dfe", "STRASSE"]]
+    "paths",
+    [
+        ["A.txt", "a.TXT"],
+        ["\u00e9", "e\u0301"],
+        ["a", "a/b"],
+        ["a", "A/b/c"],
+        ["stra\u00dfe", "STRASSE"],
+        ["\u03aa\u0301", "\u0390"],
+    ],  # equal only where normalisation follows the folding
 )
 def test_paths_that_could_overwrite_each_other_are_refused(paths: list[str]) -> None:
     with pytest.raises(NameRefused):
