@@ -111,6 +111,7 @@ restart_reasons:
 import hashlib
 import json
 import os
+import tempfile
 import time
 from typing import Any
 
@@ -163,9 +164,13 @@ def remembered(receipt: str, question: str) -> dict[str, Any]:
 
 def ask(module: AnsibleModule, requested: dict[str, core.Value]) -> dict[str, Any]:
     python = module.params["python"]
-    status, out, err = module.run_command(
-        [python, "-c", SCRIPT], data=json.dumps(requested), environ_update=ENVIRONMENT
-    )
+    # Importing SGLang makes caches below the home of whoever asks; this home goes with its caches.
+    with tempfile.TemporaryDirectory(prefix="inferops-") as home:
+        status, out, err = module.run_command(
+            [python, "-c", SCRIPT],
+            data=json.dumps(requested),
+            environ_update=dict(ENVIRONMENT, HOME=home, XDG_CACHE_HOME=home, SGLANG_CACHE_DIR=home),
+        )
     if status != 0:
         last = (err.strip().splitlines() or ["no output"])[-1]
         module.fail_json(
