@@ -88,6 +88,13 @@ options:
       - Names, domains and addresses that are reached without a proxy, with commas between them. The hosts in O(seeds) are
         among them in any case.
     type: str
+  manifest_file:
+    description:
+      - A file on the host with the listing of a commit, as M(inferops.sglang.model_manifest_info) returns it. It takes the
+        place of the hub's own listing, for a host that reaches no more of a hub than the files, or where somebody has to
+        approve what is downloaded.
+      - It pins the commit. O(revision) is not looked up, and where it is a full commit id it has to be the same one.
+    type: path
   include:
     description:
       - Shell globs over whole paths; a file is wanted if one of them matches. All files are where the list is empty.
@@ -232,6 +239,13 @@ EXAMPLES = r"""
     no_proxy: models.example.org
     bandwidth_limit_mib_per_s: 200
 
+- name: Download what was approved, through a mirror that has no API
+  inferops.sglang.model_download:
+    repository: moonshotai/Kimi-K2.6
+    path: /models/kimi-k2.6
+    manifest_file: /models/kimi-k2.6.manifest.json
+    endpoint: https://models.example.org
+
 - name: Remove a model that nothing uses
   inferops.sglang.model_download:
     path: /models/kimi-k2.6
@@ -322,9 +336,10 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.disk i
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import TransferFailed
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.options import MAX_CONNECTIONS, Settings
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.errors import HubError
-from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.names import NameRefused
+from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.names import NameRefused, check_address
 from ansible_collections.inferops.sglang.plugins.module_utils._target import extra_files, model_upkeep
 from ansible_collections.inferops.sglang.plugins.module_utils._target.directory_lock import locked
+from ansible_collections.inferops.sglang.plugins.module_utils._target.manifest_source import SourceRefused, pinned_in
 from ansible_collections.inferops.sglang.plugins.module_utils._target.model_download import ModelDownload, Wish
 from ansible_collections.inferops.sglang.plugins.module_utils._target.model_removal import ModelRemoval
 from ansible_collections.inferops.sglang.plugins.module_utils._target.ownership import apply_ownership
@@ -345,8 +360,7 @@ def check_arguments(module: AnsibleModule) -> None:
     if not os.path.isabs(params["path"]) or os.path.normpath(params["path"]) == "/":
         module.fail_json(msg=f"path is {params['path']!r}; give the absolute path of a directory of the model's own")
     for name, address in [("endpoint", params["endpoint"]), *(("a mirror", address) for address in params["mirrors"])]:
-        if not address.startswith(("https://", "http://")):
-            module.fail_json(msg=f"{name} is {address!r}; it starts with https:// or http://")
+        check_address(name, address)
     for name, word in (("token", "such as hf_..."), ("proxy", "such as http://proxy:3128")):
         if any(not character.isprintable() or character.isspace() for character in params[name] or ""):
             module.fail_json(msg=f"{name} holds white space or an unprintable character; it is one word {word}")
@@ -391,6 +405,9 @@ def plan(module: AnsibleModule) -> ModelDownload:
         resume=params["resume"],
         side_by_side=params["layout"] == "revisions",
         group=group,
+        manifest=pinned_in(params["manifest_file"], params["repository"], params["revision"])
+        if params["manifest_file"]
+        else None,
     )
     proxies = proxies_of(params["proxy"], params["no_proxy"])
     settings = Settings(
@@ -523,6 +540,7 @@ def main() -> None:
             "token": {"type": "str", "no_log": True},
             "proxy": {"type": "str", "no_log": True},
             "no_proxy": {"type": "str"},
+            "manifest_file": {"type": "path"},
             "include": {"type": "list", "elements": "str", "default": []},
             "exclude": {"type": "list", "elements": "str", "default": []},
             "connections_per_file": {"type": "int", "default": 16},
@@ -545,14 +563,14 @@ def main() -> None:
         required_if=[("state", "present", ["repository"])],
         supports_check_mode=True,
     )
-    check_arguments(module)
     try:
+        check_arguments(module)
         result = remove(module) if module.params["state"] == "absent" else run(module)
         while not result["finished"] and module.params["slice_seconds"] == 0:
             module.params["resume"] = result["resume"]
             result = run(module)
         module.exit_json(**result)
-    except (HubError, NameRefused, ProxyRefused, TransferFailed) as error:
+    except (HubError, NameRefused, ProxyRefused, SourceRefused, TransferFailed) as error:
         module.fail_json(msg=str(error))
     except OSError as error:
         module.fail_json(msg=explain(module.params["path"], error))

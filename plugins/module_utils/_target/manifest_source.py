@@ -18,7 +18,12 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.manifest
     ManifestRefused,
     read_manifest,
 )
-from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.names import NameRefused, check_paths
+from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.names import (
+    NameRefused,
+    check_address,
+    check_paths,
+    is_commit,
+)
 from ansible_collections.inferops.sglang.plugins.module_utils._target.hashing import (
     Hashed,
     Hashing,
@@ -52,11 +57,10 @@ def from_hub(params: Mapping[str, Any], check_access: bool = False) -> Manifest:
     from ansible_collections.inferops.sglang.plugins.module_utils._target.web import ProxyRefused, Web, proxies_of
 
     endpoint, token = params["endpoint"], params["token"] or ""
-    if not endpoint.startswith(("https://", "http://")):
-        raise SourceRefused(f"endpoint is {endpoint!r}; it starts with https:// or http://")
     if any(not character.isprintable() or character.isspace() for character in token):
         raise SourceRefused("token holds white space or an unprintable character; a token is one word such as hf_...")
     try:
+        check_address("endpoint", endpoint)
         proxies = proxies_of(params["proxy"], params["no_proxy"])
         hub = Hub(Web(params["validate_certs"], params["ca_path"], proxies), endpoint, token, time.sleep)
         manifest = hub.manifest(params["repository"], hub.commit_of(params["repository"], params["revision"]))
@@ -81,6 +85,20 @@ def from_file(path: str) -> Manifest:
         raise SourceRefused(f"{path} is no manifest: {error}") from None
     except NameRefused as error:
         raise SourceRefused(str(error)) from None
+    return manifest
+
+
+def pinned_in(path: str, repository: str, revision: str) -> Manifest:
+    """The listing in a manifest file, which has to be one of a commit of *repository*, and of *revision* where that is one."""
+    manifest = from_file(path)
+    if manifest.repository != repository or not manifest.commit:
+        whose = f"of {manifest.repository}" if manifest.repository else "of no repository"
+        raise SourceRefused(
+            f"The manifest {path} is {whose}{'' if manifest.commit else ' and names no commit'}, and {repository} is wanted: "
+            "make it with model_manifest_info from the repository"
+        )
+    if is_commit(revision) and revision != manifest.commit:
+        raise SourceRefused(f"The manifest {path} is of the commit {manifest.commit}, and {revision} is wanted")
     return manifest
 
 

@@ -28,7 +28,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.memory
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.options import Settings
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.readable import progress_line, readable_bytes
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.client import Hub
-from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.manifest import ManifestFile
+from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.manifest import Manifest, ManifestFile
 from ansible_collections.inferops.sglang.plugins.module_utils._core.swarm.pace import Pace
 from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.digests import digest_of, kind_of
 from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.index import (
@@ -76,6 +76,7 @@ class Wish:
     mirrors: Sequence[str] = ()
     side_by_side: bool = False  # whether path holds a directory for each commit
     group: Group | None = None  # the hosts that share, or None where each fetches alone
+    manifest: Manifest | None = None  # the listing, where it is not the hub's
 
 
 @dataclass
@@ -93,7 +94,8 @@ class ModelDownload:
     def __init__(self, wish: Wish, web: Web, run_command: Callable[..., Any], settings: Settings) -> None:
         self._wish = wish
         hub = Hub(web, wish.endpoint, wish.token, time.sleep)
-        self.commit = wish.resume.get("commit") or hub.commit_of(wish.repository, wish.revision)
+        pinned = wish.manifest.commit if wish.manifest else wish.resume.get("commit")
+        self.commit = pinned or hub.commit_of(wish.repository, wish.revision)
         check_layout(wish.path, wish.side_by_side)
         self.revisions = ModelRevisions(wish.path) if wish.side_by_side else None
         self.directory = (
@@ -101,7 +103,8 @@ class ModelDownload:
             if self.revisions
             else ModelDirectory(wish.path, self.commit)
         )
-        self.manifest = self.directory.manifest(wish.repository) or hub.manifest(wish.repository, self.commit)
+        kept = wish.manifest or self.directory.manifest(wish.repository)
+        self.manifest = kept or hub.manifest(wish.repository, self.commit)
         self.files = self.manifest.select(wish.include, wish.exclude)
         self.bytes = sum(file.size for file in self.files)
         self._by_path = {file.path: file for file in self.files}
@@ -339,6 +342,11 @@ class ModelDownload:
             try:
                 return read_header(read_at, os.fstat(stream.fileno()).st_size)
             except SafetensorsError as defect:
+                if any(file.path == path for file in self.survey.current):
+                    raise TransferFailed(
+                        f"{place} was right when it got its receipt and is not now: {defect}. Run again with verify: full, "
+                        "which fetches what is wrong, and look at the disk"
+                    ) from None
                 raise TransferFailed(
                     f"{path} is what {self._wish.repository} has at {self.commit}, but no reader can load it: {defect}. "
                     "Name another revision"
@@ -367,9 +375,14 @@ class ModelDownload:
             defects = [str(defect)]
         if defects:
             more = f" (and {len(defects) - 3} more)" if len(defects) > 3 else ""
+            way_out = (
+                "Run again with verify: full, which fetches what is wrong"
+                if self.converged
+                else "Name another revision"
+            )
             raise TransferFailed(
                 f"{index.path} of {self._wish.repository} at {self.commit} does not fit its shards: "
-                f"{'; '.join(defects[:3])}{more}. Name another revision"
+                f"{'; '.join(defects[:3])}{more}. {way_out}"
             )
 
     def _verified_place(self, file: ManifestFile) -> str:

@@ -21,7 +21,7 @@ TOKEN = "hf_unit"
 MODULES = "ansible_collections.inferops.sglang.plugins.modules"
 
 
-def call(name: str, **arguments: Any) -> dict[str, Any]:
+def call(name: str, allow_change: bool = False, **arguments: Any) -> dict[str, Any]:
     environment = dict(os.environ, PYTHONPATH=str(PROJECT / "collections"), PYTHONDONTWRITEBYTECODE="1")
     done = subprocess.run(
         [sys.executable, "-m", f"{MODULES}.{name}"],
@@ -29,7 +29,7 @@ def call(name: str, **arguments: Any) -> dict[str, Any]:
     )  # fmt: skip
     assert done.stdout, done.stderr
     result: dict[str, Any] = json.loads(done.stdout)
-    assert result.get("failed") or result["changed"] is False
+    assert result.get("failed") or allow_change or result["changed"] is False
     return result
 
 
@@ -102,6 +102,11 @@ def test_a_directory_becomes_a_listing(root: Path, tmp_path: Path) -> None:
         ({}, {"revision": COMMIT}, f"has no commit {COMMIT}"),
         ({}, {"repository": "../x"}, "'../x' is not a repository id"),
         ({}, {"endpoint": "ftp://x"}, "endpoint is 'ftp://x'"),
+        (
+            {},
+            {"endpoint": "https://me:secret@hub.example"},
+            "a password before its host 'hub.example'. Addresses stand",
+        ),
         ({}, {"token": "a b"}, "token holds white space"),
         ({}, {"ca_path": "/nowhere.pem"}, "Cannot read the certificates /nowhere.pem"),
         ({"extra_paths": ["../../etc/cron.d/x"]}, {}, "lists the path '../../etc/cron.d/x', which"),
@@ -134,6 +139,53 @@ def test_a_bad_manifest_file_is_refused_by_name(tmp_path: Path, text: str) -> No
     saved.write_text(text)
     result = call("model_manifest_info", manifest_file=str(saved))
     assert str(saved) in result["msg"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "asked", "sentence"),
+    [
+        ({}, {"repository": "org/other"}, "is of org/made, and org/other is wanted"),
+        ({"repository": ""}, {}, "is of no repository, and org/made is wanted"),
+        ({"commit": ""}, {}, "is of org/made and names no commit"),
+        ({}, {"revision": 40 * "9"}, f"and {40 * '9'} is wanted"),
+        ({}, {"endpoint": "http://me:secret@hub.example"}, "a password before its host 'hub.example'"),
+        ({}, {"mirrors": ["me:secret@hub.example"]}, "a mirror has a user name or a password before its host"),
+    ],
+)
+def test_a_download_by_a_listing_that_does_not_fit_is_refused(
+    pair: Pair, tmp_path: Path, changed: dict[str, Any], asked: dict[str, Any], sentence: str
+) -> None:
+    saved = tmp_path / "m.json"
+    saved.write_text(json.dumps(dict(manifest(pair), **changed)))
+    wish = {
+        "repository": "org/made",
+        "endpoint": pair.url,
+        "path": str(tmp_path / "model"),
+        "manifest_file": str(saved),
+    }
+    pair.control.clear_requests()
+    result = call("model_download", **dict(wish, **asked))
+    assert result["failed"]
+    assert sentence in result["msg"]
+    assert "secret" not in result["msg"]
+    assert pair.control.requests()["log"] == []
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_download_by_a_listing_is_planned_without_the_api(pair: Pair, tmp_path: Path) -> None:
+    saved = tmp_path / "m.json"
+    listed = manifest(pair)
+    saved.write_text(json.dumps(listed))
+    pair.control.clear_requests()
+    wish = {
+        "repository": "org/made",
+        "endpoint": pair.url,
+        "path": str(tmp_path / "model"),
+        "manifest_file": str(saved),
+    }
+    planned = call("model_download", _ansible_check_mode=True, **wish, allow_change=True)
+    assert (planned["commit"], planned["files"], planned["bytes"]) == (listed["commit"], 5, listed["bytes"])
+    assert not [entry for entry in pair.control.requests()["log"] if entry["path"].startswith("/api/")]
 
 
 def test_verify_says_what_it_lacks(root: Path, tmp_path: Path) -> None:

@@ -35,6 +35,18 @@ def check_repository(repository: str) -> None:
         raise NameRefused(f"{repository!r} is not a repository id; it looks like organisation/name")
 
 
+def check_address(option: str, address: str) -> None:
+    """Accept the base address of a hub, as *option* gives it."""
+    _before, at, host = address.rpartition("@")
+    if at:
+        raise NameRefused(
+            f"{option} has a user name or a password before its host {host!r}. Addresses stand in messages and results: "
+            "leave it out, and give what the hub has to know as token"
+        )
+    if not address.startswith(("https://", "http://")):
+        raise NameRefused(f"{option} is {address!r}; it starts with https:// or http://")
+
+
 def check_paths(paths: Iterable[str], whose: str = "The repository") -> None:
     """Refuse a listing whose paths could write outside the model's directory or over each other.
 

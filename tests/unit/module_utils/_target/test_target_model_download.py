@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 import pytest
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import TransferFailed
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.errors import HubError
+from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.manifest import Manifest
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.names import NameRefused
 from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.digests import digest_of
 from ansible_collections.inferops.sglang.plugins.module_utils._target import model_download, model_upkeep
@@ -177,6 +178,50 @@ def test_files_that_are_there_already_are_hashed_and_kept_where_they_are_right(b
     assert (bench.target / "m-2.safetensors").stat().st_ino == kept
 
 
+def test_a_header_that_was_damaged_since_is_told_from_a_bad_repository(bench: Bench) -> None:
+    """verify: structure reads it although its receipt is good; the way out is another one than for the repository."""
+    bench.download()
+    bench.plan(verify="structure").check_structure()
+    damage(bench.target / "m-1.safetensors", 9)
+    later = bench.plan(verify="structure")
+    assert later.converged
+    with pytest.raises(
+        TransferFailed, match=r"m-1\.safetensors was right when it got its receipt .* with verify: full"
+    ):
+        later.check_structure()
+    bench.download(verify="full")
+    bench.assert_same()
+    bench.plan(verify="structure").check_structure()
+
+
+def test_an_index_that_was_damaged_since_is_told_from_a_bad_repository(bench: Bench) -> None:
+    bench.download()
+    damage(bench.target / "model.safetensors.index.json", 0)
+    with pytest.raises(TransferFailed, match=r"index\.json .* does not fit .* Run again with verify: full"):
+        bench.plan(verify="structure").check_structure()
+
+
+def damage(file: Path, place: int) -> None:
+    """As a disk does it: the metadata stay."""
+    before = file.stat()
+    with file.open("r+b") as stream:
+        stream.seek(place)
+        stream.write(b"\0\1\2\3")
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def test_a_listing_from_a_file_takes_the_place_of_the_hubs(bench: Bench) -> None:
+    """The hub is asked for the files alone, and only for those of the listing."""
+    whole = bench.plan().manifest
+    approved = Manifest(whole.repository, whole.commit, tuple(file for file in whole.files if file.path != "empty.txt"))
+    bench.pair.control.clear_requests()
+    bench.download(manifest=approved)
+    (bench.repository / "empty.txt").unlink()
+    bench.assert_same()
+    assert not [entry for entry in bench.pair.control.requests()["log"] if entry["path"].startswith("/api/")]
+    assert bench.plan(manifest=approved).converged
+
+
 @pytest.mark.parametrize("place", ["in place", "on its way"])
 def test_a_file_that_is_written_to_while_it_is_hashed_gets_no_receipt(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, place: str
@@ -204,11 +249,7 @@ def test_a_file_that_is_written_to_while_it_is_hashed_gets_no_receipt(
 def test_a_changed_byte_with_old_metadata_is_found_by_full_verification(bench: Bench) -> None:
     bench.download()
     victim = bench.target / "m-1.safetensors"
-    before = victim.stat()
-    with victim.open("r+b") as stream:
-        stream.seek(1000)
-        stream.write(b"\0\1\2\3")
-    os.utime(victim, ns=(before.st_atime_ns, before.st_mtime_ns))
+    damage(victim, 1000)
     assert bench.plan().converged
     assert not bench.plan(verify="full").converged
     bench.download(verify="full")
