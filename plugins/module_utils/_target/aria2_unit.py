@@ -195,7 +195,7 @@ class Aria2Unit:
             try:
                 aria2.version()
             except (OSError, RpcError):
-                time.sleep(0.05)
+                time.sleep(0.01)
                 continue
             return aria2
         raise TransferFailed(

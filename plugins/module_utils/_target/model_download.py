@@ -43,6 +43,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.safe
     SafetensorsError,
     read_header,
 )
+from ansible_collections.inferops.sglang.plugins.module_utils._target.alarm import Alarm
 from ansible_collections.inferops.sglang.plugins.module_utils._target.aria2_unit import Aria2Unit
 from ansible_collections.inferops.sglang.plugins.module_utils._target.directory_lock import locked
 from ansible_collections.inferops.sglang.plugins.module_utils._target.model_directory import ModelDirectory
@@ -139,6 +140,7 @@ class ModelDownload:
         self.resume.setdefault("shared_bytes", 0)
         self._deadline = time.time() + wish.slice_seconds if wish.slice_seconds else float("inf")
         self._counting = threading.Lock()
+        self._alarm = Alarm()
         self.progress = ""
 
     @property
@@ -273,10 +275,10 @@ class ModelDownload:
             locate=self._locate,
             send=self._send,
             check=self._check_and_count,
-            submit=requests.submit,
-            submit_check=hashes.submit,
+            submit=self._alarm.rung_by(requests),
+            submit_check=self._alarm.rung_by(hashes),
             clock=time.time,
-            sleep=time.sleep,
+            sleep=self._alarm.sleep,
         )
 
     def _look(self, path: str) -> OnDisk:

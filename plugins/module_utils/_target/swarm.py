@@ -87,7 +87,7 @@ class Swarm:
             self._refresh()
             source = self._takes.get(file.digest)
             if source and self._tries.get((file.digest, source), 0) >= MAX_TRIES:
-                del self._tries[file.digest, source]
+                del self._tries[file.digest, source], self._takes[file.digest]
                 self._failed.append((file.digest, source))
                 self._hurries = True
                 self._refresh()
@@ -108,6 +108,7 @@ class Swarm:
                 self.shared_bytes += file.size if came_from_host else 0
             elif came_from_host:
                 self._wrong.append(file.digest)
+                del self._takes[file.digest]  # the old plan would send it to the same host again
             self._hurries = True
 
     def _refresh(self) -> None:

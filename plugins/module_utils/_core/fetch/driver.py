@@ -29,7 +29,9 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.rpc im
 
 # Files handed to aria2 ahead of time, so that the transfer goes on while nobody drives it.
 QUEUE_AHEAD_FILES = 128
+# How often aria2 is asked, and how often where a file is about to be complete.
 TICK_SECONDS = 0.2
+SHORT_TICK_SECONDS = 0.05
 # Without one new byte for this long the transfer has stalled, whatever the reason.
 STALL_SECONDS = 900.0
 # A signed address that is older than this may have expired while the file waited for its turn in aria2.
@@ -102,7 +104,7 @@ class Ports:
     submit: Callable[..., Any]  # like Executor.submit, for requests
     submit_check: Callable[..., Any]  # the same, for hashing
     clock: Callable[[], float]
-    sleep: Callable[[float], None]
+    sleep: Callable[[float], None]  # may end early, when one of the workers has done its work
 
 
 @dataclass
@@ -122,6 +124,7 @@ class Transfer:
         self._gids = {path: gid_of(commit, path) for path in self._files}
         self._memory = memory
         self._known: set[str] = set()  # gids that aria2 remembers
+        self._tick = TICK_SECONDS
         self.bytes_per_second = 0
 
     def held_bytes(self) -> int:
@@ -160,7 +163,7 @@ class Transfer:
             else:
                 self._launch()
                 self._refuse_to_stall()
-            self._ports.sleep(TICK_SECONDS)
+            self._ports.sleep(self._tick)
 
     def _take_over(self) -> None:
         """Find out where each file stands: aria2's word first, then what is on the disk."""
@@ -271,10 +274,12 @@ class Transfer:
     def _watch(self) -> None:
         """Follow what aria2 does with the files it was given."""
         if not any(file.state == QUEUED for file in self._files.values()):
-            self.bytes_per_second = 0
+            self.bytes_per_second, self._tick = 0, TICK_SECONDS
             return
         statuses = self._statuses()
         self.bytes_per_second = sum(status.bytes_per_second for status in statuses.values())
+        next_end = min((status.seconds_left for status in statuses.values()), default=TICK_SECONDS)
+        self._tick = max(SHORT_TICK_SECONDS, min(TICK_SECONDS, next_end))
         for path, file in self._files.items():
             if file.state != QUEUED:
                 continue

@@ -37,6 +37,12 @@ class Status:
     error_code: int
     error_message: str
 
+    @property
+    def seconds_left(self) -> float:
+        """Until it is complete, at its present speed."""
+        left = self.total_bytes - self.completed_bytes
+        return left / self.bytes_per_second if left and self.bytes_per_second else float("inf")
+
 
 class Aria2:
     def __init__(self, transport: RpcTransport, secret: str) -> None:

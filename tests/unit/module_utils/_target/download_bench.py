@@ -22,7 +22,7 @@ from typing import Any, Iterator
 import pytest
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch import driver, memory
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.options import Settings
-from ansible_collections.inferops.sglang.plugins.module_utils._target import aria2_unit, model_download
+from ansible_collections.inferops.sglang.plugins.module_utils._target import alarm, aria2_unit, model_download
 from ansible_collections.inferops.sglang.plugins.module_utils._target.model_download import ModelDownload, Wish
 from ansible_collections.inferops.sglang.plugins.module_utils._target.web import Web
 from hub.__main__ import Pair
@@ -139,7 +139,9 @@ class Hurry:
 
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also patience is short: how long it is in truth belongs to the tests of the driver."""
+    sleep = alarm.Alarm.sleep
     monkeypatch.setattr(model_download, "time", Hurry())
+    monkeypatch.setattr(alarm.Alarm, "sleep", lambda self, seconds: sleep(self, seconds / 10))
     monkeypatch.setattr(memory, "PATIENCE_SECONDS", 15.0)
     monkeypatch.setattr(driver, "STALL_SECONDS", 120.0)
 

@@ -278,6 +278,21 @@ def test_wrong_content_from_a_host_is_reported_and_from_the_origin_is_not() -> N
         assert asked.questions[-1]["wrong"] == wrong
 
 
+@pytest.mark.parametrize("what", ["wrong", "failed twice"])
+def test_a_host_that_disappointed_is_not_asked_again_by_the_old_plan(what: str) -> None:
+    """However soon the driver comes back: the plan is asked for anew before the file is."""
+    asked = Asked({FILE.digest: "a:1"})
+    taker = swarm(["a:1", "b:1"], "b:1", [FILE], ask=asked, clock=lambda: 0.0)
+    taker.address(FILE)
+    if what == "wrong":
+        taker.checked(FILE, False)
+    else:
+        taker.address(FILE)
+    with pytest.raises(NotYet):
+        taker.address(FILE)
+    assert len(asked.questions) == 1
+
+
 def test_it_ends_when_nobody_asks_any_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seed_program, "IDLE_SECONDS", -1.0)
     with seed_program.Server(("127.0.0.1", 0), str(tmp_path), str(tmp_path / "allowed.json"), 0) as server:

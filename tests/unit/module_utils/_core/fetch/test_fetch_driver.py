@@ -165,6 +165,23 @@ def test_files_are_fetched_checked_and_counted() -> None:
     assert transfer.held_bytes() == 3 * SIZE
 
 
+def test_a_file_that_is_about_to_be_complete_is_asked_for_more_often() -> None:
+    world = World(speed=1000)
+    world.disk["a"] = OnDisk(True, SIZE, SIZE - 350, resumable=True)
+    naps: list[float] = []
+    sleep = world.sleep
+
+    def note(seconds: float) -> None:
+        naps.append(round(seconds, 2))
+        sleep(seconds)
+
+    transfer = world.transfer("a")
+    transfer._ports.sleep = note
+    assert transfer.run(deadline=world.now + 60)
+    # 350 bytes at 1000 a second: a whole tick, and no more than the rest needs.
+    assert naps[-3:] == [0.2, 0.15, 0.2]
+
+
 def test_a_slice_ends_at_its_deadline_and_the_next_one_goes_on_without_adding_anything_again() -> None:
     world = World(speed=100)
     assert not world.transfer("a").run(deadline=world.now + 3)
