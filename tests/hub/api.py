@@ -124,7 +124,7 @@ class Hub(Origin):
         blob = snapshot.blobs.get(path)
         if blob is None:
             self._error(404, "EntryNotFound", "Entry not found", headers)
-        elif blob.lfs:
+        elif blob.lfs and not settings.direct:
             address = f"/{repository}/{blob.sha256}"
             host = self.headers["Host"].rpartition(":")[0]
             signed = self.signer.query(address, settings.signature_seconds)

@@ -19,6 +19,7 @@ KINDS = {
     "no_range": "ignore Range and send everything",
     "short_body": "announce the full length, send half of it and close",
     "cut": "close after *after_bytes* of the body",
+    "stall": "send nothing more after *after_bytes* of the body, and keep the connection",
     "slow": "send at *bytes_per_second*",
     "paced": "let the kernel hold the connection to *bytes_per_second*; costs the hub nothing",
     "corrupt": "send the right number of bytes, one of them wrong",
@@ -30,13 +31,17 @@ KINDS = {
 
 @dataclass
 class Fault:
-    """Applies to the next *count* requests (-1: to all) on *origin* whose path matches the glob *match*."""
+    """Applies to the next *count* requests (-1: to all) on *origin* whose path matches the glob *match*.
+
+    The first *skip* of those are passed over.
+    """
 
     kind: str
     match: str = "*"
     origin: str = "any"
     method: str = "any"
     count: int = 1
+    skip: int = 0
     status: int = 500
     headers: dict[str, str] = field(default_factory=dict)
     body: str = ""
@@ -85,6 +90,9 @@ class Control:
         with self._lock:
             for fault in self._faults:
                 if fault.applies(origin, method, path):
+                    if fault.skip > 0:
+                        fault.skip -= 1
+                        continue
                     if fault.count > 0:
                         fault.count -= 1
                     return fault

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import time
 from http.server import BaseHTTPRequestHandler
@@ -66,6 +67,8 @@ class Origin(BaseHTTPRequestHandler):
         sent = 0 if self.command == "HEAD" else len(body)
         self.note(status, sent)
         self.end_headers()
+        if self.fault and self.fault.kind == "cut":
+            sent, self.close_connection = min(sent, self.fault.after_bytes), True
         self.wfile.write(body[:sent])
 
     def reply_file(self, file: Path, size: int, headers: dict[str, str]) -> None:
@@ -118,7 +121,8 @@ class Origin(BaseHTTPRequestHandler):
             except OSError:  # the client has enough; how much it took is where the file stands
                 self.close_connection = True
                 return max(0, stream.tell() - first)
-        limit = {"short_body": length // 2, "cut": min(length, fault.after_bytes)}.get(fault.kind, length)
+        early = min(length, fault.after_bytes)
+        limit = {"short_body": length // 2, "cut": early, "stall": early}.get(fault.kind, length)
         self.close_connection = self.close_connection or limit < length
         stream.seek(first)
         sent = 0
@@ -135,6 +139,9 @@ class Origin(BaseHTTPRequestHandler):
                 self.close_connection = True
                 break
             sent += len(chunk)
+        if fault.kind == "stall":
+            with contextlib.suppress(OSError):
+                self.connection.recv(1)  # until the client has had enough
         return sent
 
     def note(self, status: int, sent: int) -> dict[str, Any]:

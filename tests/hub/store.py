@@ -48,6 +48,7 @@ class Settings:
     page_size: int = 1000
     lfs_min_bytes: int = 10 * 1024 * 1024
     signature_seconds: float = 3600.0
+    direct: bool = False  # whether the hub sends large files itself, as mirrors do
     revisions: dict[str, str] = field(default_factory=dict)  # ref -> directory beside the repository
     extra_paths: list[str] = field(default_factory=list)  # names to list although no such file exists (hostile ones)
 

@@ -116,7 +116,11 @@ class Web:
         """The transport of the hub client."""
         answer = self._open(method, url, headers)
         try:
-            return Response(_status(answer), _headers(answer), answer.read(MAX_BODY_BYTES))
+            body = answer.read(MAX_BODY_BYTES)
+            # Asked for so many bytes, http.client takes a connection that was cut for the end of the answer.
+            if getattr(answer, "length", 0) and len(body) < MAX_BODY_BYTES:
+                raise OSError(f"the answer broke off {answer.length} bytes before its end")
+            return Response(_status(answer), _headers(answer), body)
         except http.client.HTTPException as error:
             raise OSError(f"the answer broke off: {error!r}") from None
         finally:

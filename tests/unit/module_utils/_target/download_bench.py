@@ -82,7 +82,10 @@ class Bench:
         }
         # What the module hands to both, aria2 and its own requests.
         terms = {name: changes.pop(name) for name in ("validate_certs", "ca_path", "proxies") if name in changes}
-        settings = Settings(ARIA2C or "", 16, 4, bytes_per_second=changes.pop("bytes_per_second", 0), **terms)
+        parallel_files = changes.pop("parallel_files", 4)
+        settings = Settings(
+            ARIA2C or "", 16, parallel_files, bytes_per_second=changes.pop("bytes_per_second", 0), **terms
+        )
         wish.update(changes)
         web = Web(settings.validate_certs, settings.ca_path or None, settings.proxies)
         return ModelDownload(Wish(**wish), web, self.units, settings)

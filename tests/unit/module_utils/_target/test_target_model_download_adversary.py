@@ -19,7 +19,9 @@ from pathlib import Path
 from typing import Any, Iterator
 
 import pytest
+from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch import driver
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import TransferFailed
+from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.options import Settings
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.errors import HubError
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.manifest import Manifest
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.names import NameRefused
@@ -97,7 +99,7 @@ def test_a_number_of_connections_that_aria2_refuses_does_not_reach_it(bench: Ben
     assert bench.counts()["hub_requests"] == 0
 
 
-@pytest.mark.parametrize("status", [401, 403, 429, 500])
+@pytest.mark.parametrize("status", [401, 403, 408, 429, 500])
 def test_a_status_of_the_cdn_is_met_with_a_fresh_address(bench: Bench, status: int) -> None:
     """a2, a3, a5, a6: aria2 gives up at once; the hub is asked for a new address."""
     bench.faults({"kind": "status", "origin": "cdn", "status": status, "count": 5})
@@ -114,7 +116,7 @@ def test_a_cdn_that_is_busy_passes(bench: Bench) -> None:
     bench.assert_same()
 
 
-@pytest.mark.parametrize("status", [401, 403, 500])
+@pytest.mark.parametrize("status", [400, 401, 403, 429, 500])
 def test_a_status_of_the_cdn_that_stays_ends_the_download(bench: Bench, status: int) -> None:
     """a2, a3, a6: five attempts without a new byte are enough, and the message shows no signed address."""
     bench.faults({"kind": "status", "origin": "cdn", "status": status, "count": FOR_EVER})
@@ -131,7 +133,7 @@ def test_a_file_that_the_cdn_does_not_have_ends_the_download_at_once(bench: Benc
     refused(bench, r"Cannot fetch m-.\.safetensors: the file is not there")
 
 
-@pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
 @pytest.mark.parametrize("match", ["/api/*", "*/resolve/*"])
 def test_a_status_of_the_hub_passes(bench: Bench, status: int, match: str) -> None:
     """a5, a6, a7: of the API and of the resolver."""
@@ -195,6 +197,35 @@ def test_a_redirect_in_a_circle_at_the_cdn_passes_or_ends(bench: Bench) -> None:
     bench.faults({"kind": "redirect_loop", "origin": "cdn", "count": 25})
     bench.download()
     bench.assert_same()
+
+
+def test_a_redirect_in_a_circle_at_the_cdn_that_stays_ends_the_download(bench: Bench) -> None:
+    """a9"""
+    bench.faults({"kind": "redirect_loop", "origin": "cdn", "count": FOR_EVER})
+    refused(bench, r"Cannot fetch m-.\.safetensors: aria2 error 23: .* attempts in a row")
+
+
+def test_a_resolver_that_limits_the_rate_for_ever_ends_the_download(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """a5"""
+    monkeypatch.setattr(driver, "STALL_SECONDS", 30.0)
+    bench.faults({"kind": "rate_limited", "origin": "hub", "match": f"*/resolve/*/{SHARD}", "count": FOR_EVER})
+    refused(
+        bench, r"Nothing arrived for 30 s \(the last trouble was with m-1\.safetensors: .* limits the rate of requests"
+    )
+
+
+def test_a_cdn_that_falls_silent_is_left_and_asked_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not slow: the connection stays and nothing comes. aria2's timeout is shorter here, all else as always."""
+    written = aria2_unit.session_conf
+    short = lambda *arguments: written(*arguments).replace("\ntimeout=30\n", "\ntimeout=1\n")  # noqa: E731
+    assert "\ntimeout=1\n" in short("", 0, Settings("", 16, 4))
+    monkeypatch.setattr(aria2_unit, "session_conf", short)
+    bench.faults({"kind": "stall", "origin": "cdn", "after_bytes": 300_000, "count": 3})
+    bench.download()
+    bench.assert_same()
+    assert 300_000 in [entry["bytes"] for entry in bench.pair.control.requests()["log"] if entry["origin"] == "cdn"]
 
 
 @pytest.mark.parametrize(
@@ -278,6 +309,14 @@ def test_an_interrupted_file_is_completed(bench: Bench, how: int, keep_control: 
     bench.assert_same()
 
 
+def test_an_interrupted_file_is_completed_by_an_origin_without_ranges(bench: Bench) -> None:
+    """a12, a13: what was there cannot be gone on with, and is not taken for the beginning of something else."""
+    interrupted(bench, signal.SIGTERM)
+    bench.faults({"kind": "no_range", "origin": "cdn", "count": FOR_EVER})
+    bench.download()
+    bench.assert_same()
+
+
 def test_a_new_commit_of_equal_size_never_mixes_bytes(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """a23: aria2 goes on in a file whose content has changed at the origin."""
     monkeypatch.setattr(aria2_unit, "HEARTBEAT_SECONDS", -1.0)  # the first run was over long ago
@@ -347,6 +386,16 @@ def test_an_address_that_expires_in_the_middle_costs_a_new_one_and_no_bytes(benc
     assert len(cut) == 2
     for path, first in cut:
         assert (path, first + 700_000 // BLOCK_BYTES * BLOCK_BYTES) in [(path, first) for path, first, _sent in asked]
+
+
+def test_an_address_that_expires_while_its_file_waits_costs_a_new_one(bench: Bench) -> None:
+    """a24: by the clock of the signature. One file at a time, and each takes longer than the address of the other lives."""
+    bench.settings(signature_seconds=2)
+    bench.faults({"kind": "slow", "origin": "cdn", "bytes_per_second": 200_000, "count": 5})
+    bench.download(parallel_files=1)
+    bench.assert_same()
+    log = bench.pair.control.requests()["log"]
+    assert 403 in [entry["status"] for entry in log if entry["origin"] == "cdn"]
 
 
 def test_sixteen_connections_ask_the_hub_once(bench: Bench) -> None:

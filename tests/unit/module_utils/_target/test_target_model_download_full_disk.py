@@ -13,6 +13,7 @@ from typing import Iterator
 
 import pytest
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.disk import explain
+from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import TransferFailed
 from unit.module_utils._target.download_bench import Bench, hurry, needs_aria2c, open_bench
 
 pytestmark = needs_aria2c
@@ -76,6 +77,30 @@ def test_a_disk_that_is_filled_while_aria2_writes(bench: Bench) -> None:
     with full(bench):
         bench.download(resume=download.resume)
     assert_finishes(bench, hog)
+
+
+def test_the_space_is_asked_of_the_file_system_and_what_is_there_counts(bench: Bench) -> None:
+    bench.target.mkdir()
+    hog = fill(bench, left_bytes=4 << 20)
+    with pytest.raises(
+        TransferFailed, match=r"has 4\.0 MiB free and the download still needs 4\.8 MiB: free space there"
+    ):
+        bench.plan().check_space()
+    assert list(bench.target.iterdir()) == []
+    hog.unlink()
+    bench.faults({"kind": "slow", "origin": "cdn", "bytes_per_second": 600_000, "count": -1})
+    download = bench.plan(slice_seconds=8.0)
+    with download.locked():
+        assert not download.advance()
+    for unit in list(bench.units.processes):
+        bench.units.stop(unit)
+    bench.pair.control.clear_faults()
+    needed = bench.plan().bytes_to_fetch()
+    assert 0 < needed < 4 << 20
+    hog = fill(bench, left_bytes=needed + (256 << 10))
+    bench.download()
+    bench.assert_same()
+    assert hog.exists()
 
 
 def test_a_disk_that_is_filled_before_the_module_itself_writes(bench: Bench) -> None:

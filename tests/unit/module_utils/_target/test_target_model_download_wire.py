@@ -16,6 +16,7 @@ import pytest
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import TransferFailed
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub import client
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.errors import HubError
+from ansible_collections.inferops.sglang.plugins.module_utils._target import model_sources
 from unit.module_utils._target.download_bench import TOKEN, Bench, hurry, needs_aria2c, open_bench
 
 pytestmark = needs_aria2c
@@ -43,6 +44,51 @@ def test_a_listing_over_pages_is_read_to_its_end(bench: Bench) -> None:
     bench.assert_same()
     asked = [entry for entry in bench.pair.control.requests()["log"] if "/tree/" in entry["path"]]
     assert len(asked) == 4
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"kind": "status", "status": 503, "count": 2},
+        {"kind": "status", "status": 408, "count": 1},
+        {"kind": "rate_limited", "seconds": 1, "count": 1},
+        {"kind": "cut", "after_bytes": 40, "count": 2},
+    ],
+    ids=lambda fault: f"{fault['kind']} {fault.get('status', '')}",
+)
+@pytest.mark.parametrize("page", [1, 2, 4])
+def test_a_page_of_the_listing_that_fails_is_asked_for_again(bench: Bench, fault: dict[str, Any], page: int) -> None:
+    bench.settings(page_size=2)
+    bench.faults(dict(fault, match="*/tree/*", skip=page - 1))
+    bench.download()
+    bench.assert_same()
+
+
+def test_a_page_of_the_listing_that_is_none_ends_it(bench: Bench) -> None:
+    """Half a listing is no listing."""
+    bench.settings(page_size=2)
+    bench.faults({"kind": "html200", "match": "*/tree/*", "skip": 1})
+    with pytest.raises(HubError, match="is not JSON"):
+        bench.download()
+    assert not bench.target.exists()
+
+
+@pytest.mark.parametrize("token", ["", TOKEN])
+@pytest.mark.parametrize("small_bytes", [1000, 1 << 24])
+def test_a_hub_that_sends_large_files_itself(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, token: str, small_bytes: int
+) -> None:
+    """As mirrors do. aria2 may fetch them where there is no token that it would have to be given."""
+    monkeypatch.setattr(model_sources, "SMALL_FILE_BYTES", small_bytes)
+    bench.settings(direct=True)
+    bench.download(token=token)
+    bench.assert_same()
+    log = [entry for entry in bench.pair.control.requests()["log"] if entry["path"].endswith(SHARD)]
+    by_aria2 = not token and small_bytes == 1000
+    assert len({entry["range"] for entry in log if entry["method"] == "GET"}) > 1 or not by_aria2
+    assert bench.counts()["cdn_requests"] == 0
+    started = [command for command in bench.units.commands if command[0] == "systemd-run"]
+    assert bool(started) is by_aria2
 
 
 def test_a_listing_without_end_is_left(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -288,6 +289,27 @@ def test_a_layout_is_not_taken_for_the_other(bench: Bench) -> None:
         assert download.advance()
     with pytest.raises(TransferFailed, match="holds one model directly, not revisions side by side"):
         bench.plan(path=str(single), side_by_side=True)
+
+
+def test_the_link_is_never_without_a_revision(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The step that turns it is one rename; whatever keeps that from happening leaves the old revision in place."""
+    first, _upkeep = bring(bench)
+    change(bench, '{"second": 2}')
+    replace = os.replace
+
+    def refuse(source: str, target: str) -> None:
+        if str(target).endswith("/current"):
+            raise OSError(errno.EIO, "Input/output error")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(OSError, match="Input/output error"):
+        bring(bench)
+    assert os.readlink(bench.target / "current") == first.commit
+    assert (bench.target / "current" / "config.json").read_text() == "{}"
+    monkeypatch.undo()
+    second, _upkeep = bring(bench)
+    assert os.readlink(bench.target / "current") == second.commit
 
 
 def test_something_else_named_current_is_not_replaced(bench: Bench) -> None:

@@ -105,6 +105,11 @@ def test_no_other_origin_ever_gets_the_token(elsewhere: str) -> None:
     assert "Authorization" not in Wire().hub("hf_t").headers_for(elsewhere)
 
 
+def test_sizes_and_digests_are_asked_of_the_bytes_as_they_are() -> None:
+    """A compressed answer would have another length than the listing says."""
+    assert Wire().hub().headers_for(HERE + "/x")["Accept-Encoding"] == "identity"
+
+
 def test_a_file_that_the_hub_sends_itself_is_direct() -> None:
     assert Wire(refused(200)).hub().resolve("org/m", COMMIT, WEIGHTS).direct
 

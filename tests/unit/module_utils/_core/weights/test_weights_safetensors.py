@@ -67,6 +67,7 @@ def test_what_the_format_allows_is_accepted(content: bytes) -> None:
         (b"Entry not found", "it is an error message saved in place of the weights: 'Entry not found'"),
         (b'{"error":"Repository not found"}', "it is an error message"),
         (struct.pack("<Q", MAX_HEADER_BYTES + 1) + b"{}", "its first 8 bytes give a header of 100000001 bytes"),
+        (struct.pack("<Q", MAX_HEADER_BYTES) + b"{}", "it ends inside its header"),  # the longest that is allowed
         (struct.pack("<Q", 100) + b"{}", "it ends inside its header"),
         (64 * b"\0", "its header is all zeros"),
         (build(None, raw=b"\xff"), "its header is not UTF-8"),
@@ -83,6 +84,7 @@ def test_what_the_format_allows_is_accepted(content: bytes) -> None:
         (build({"t": dict(MATRIX, shape=[2.0, 2])}), "tensor 't' has the shape [2.0, 2]"),
         (build({"t": dict(MATRIX, shape=[True])}), "tensor 't' has the shape [True]"),
         (build({"t": tensor("I32", [1], 4, 0)}), "tensor 't' has the data_offsets [4, 0]"),
+        (build({"t": tensor("I32", [1], -4, 0)}), "tensor 't' has the data_offsets [-4, 0]"),
         (build({"t": dict(MATRIX, data_offsets=[0, 12])}), "tensor 't' of shape [2, 2] and type I32 needs 16 bytes"),
         (build({"t": tensor("F4", [3], 0, 2)}), "does not fill whole bytes"),
         (build({"t": tensor("I32", [2, 2**64 - 2], 0, 16)}), "overflows 64 bits"),
