@@ -57,7 +57,8 @@ def session_conf(secret: str, port: int, settings: Settings) -> str:
         "file-allocation": "none",
         "auto-save-interval": "5",
         "max-download-result": "100000",
-        "disk-cache": "64M",
+        # With a cache aria2 aborts where an origin ignores the range of a piece under way (aria2 issues 1556, 2384).
+        "disk-cache": "0",
         # aria2 tries the same address again a few times; a fresh address and patience are the driver's work.
         "max-tries": "3",
         "retry-wait": "2",

@@ -23,6 +23,7 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.rece
 COMMIT = 40 * "c"
 INDEX = "model.safetensors.index.json"
 PIECE_BYTES = 1 << 20  # what aria2 divides a file into
+BLOCK_BYTES = 16 * 1024  # what it remembers of a piece under way
 
 
 def shard_name(number: int, count: int) -> str:
@@ -103,11 +104,20 @@ def write_hub_cache(cache: Path, root: Path) -> Path:
     return snapshot
 
 
-def control_file(size: int, pieces_there: bool, piece_bytes: int = PIECE_BYTES) -> bytes:
-    """As aria2 writes it, without pieces under way (technical notes, "Control file format", version 1)."""
+def control_file(size: int, pieces_there: bool, piece_bytes: int = PIECE_BYTES, under_way: Sequence[int] = ()) -> bytes:
+    """As aria2 writes it (technical notes, "Control file format", version 1).
+
+    Of the pieces *under_way*, by number, the first block is there.
+    """
     pieces = -(-size // piece_bytes)
     bits = (1 << pieces) - 1 if pieces_there else 0
     length = -(-pieces // 8)
     bitmap = (bits << (8 * length - pieces)).to_bytes(length, "big")
     head = struct.pack(">HIIIQQI", 1, 0, 0, piece_bytes, size, 0, length)
-    return head + bitmap + struct.pack(">I", 0)
+    entries = [_piece_under_way(number, min(piece_bytes, size - number * piece_bytes)) for number in under_way]
+    return head + bitmap + struct.pack(">I", len(entries)) + b"".join(entries)
+
+
+def _piece_under_way(number: int, size: int) -> bytes:
+    length = -(-size // (8 * BLOCK_BYTES))
+    return struct.pack(">III", number, size, length) + b"\x80".ljust(length, b"\0")

@@ -28,11 +28,10 @@ from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.names im
 from ansible_collections.inferops.sglang.plugins.module_utils._target import aria2_unit
 from ansible_collections.inferops.sglang.plugins.modules import model_download as model_download_module
 from unit.module_utils._target.download_bench import TOKEN, Bench, hurry, needs_aria2c, open_bench, shard
-from unit.module_utils._target.made_models import PIECE_BYTES, control_file
+from unit.module_utils._target.made_models import BLOCK_BYTES, PIECE_BYTES, control_file
 
 pytestmark = needs_aria2c
 SHARD = "m-1.safetensors"
-BLOCK_BYTES = 16 * 1024  # what aria2 remembers of a piece under way
 FOR_EVER = -1
 
 
@@ -59,14 +58,14 @@ def interrupted(bench: Bench, how: int) -> Path:
     return Path(download.directory.staging)
 
 
-def left_behind(bench: Bench, content: bytes | None, control: bytes | None) -> None:
-    """The first shard as a run that is over may have left it."""
+def left_behind(bench: Bench, content: bytes | None, control: bytes | None, name: str = SHARD) -> None:
+    """A shard as a run that is over may have left it."""
     staging = bench.target / f".partial-{bench.plan().commit}"
-    staging.mkdir(parents=True)
+    staging.mkdir(parents=True, exist_ok=True)
     if content is not None:
-        (staging / SHARD).write_bytes(content)
+        (staging / name).write_bytes(content)
     if control is not None:
-        (staging / f"{SHARD}.aria2").write_bytes(control)
+        (staging / f"{name}.aria2").write_bytes(control)
 
 
 def first_byte(entry: dict[str, Any]) -> int:
@@ -314,6 +313,23 @@ def test_an_interrupted_file_is_completed_by_an_origin_without_ranges(bench: Ben
     interrupted(bench, signal.SIGTERM)
     bench.faults({"kind": "no_range", "origin": "cdn", "count": FOR_EVER})
     bench.download()
+    bench.assert_same()
+
+
+def test_aria2_outlives_an_origin_that_sends_everything_for_pieces_under_way(bench: Bench) -> None:
+    """aria2's disk cache keeps pointers to pieces that such an answer frees (aria2 issues 1556 and 2384): it aborted
+    within the first answers of twelve shards, each time anew, because the control files stayed as they were.
+    """
+    shards = {f"m-{number}.safetensors": shard(f"t{number}", 3_000_000) for number in range(12)}
+    for name, content in shards.items():
+        (bench.repository / name).write_bytes(content)
+    index = {"metadata": {}, "weight_map": {f"t{number}": name for number, name in enumerate(shards)}}
+    (bench.repository / "model.safetensors.index.json").write_text(json.dumps(index))
+    for name, content in shards.items():
+        control = control_file(len(content), False, under_way=range(3))
+        left_behind(bench, content[: 2 * PIECE_BYTES + BLOCK_BYTES], control, name)
+    bench.faults({"kind": "no_range", "origin": "cdn", "count": FOR_EVER})
+    bench.download(parallel_files=12)
     bench.assert_same()
 
 
