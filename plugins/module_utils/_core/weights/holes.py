@@ -17,6 +17,7 @@ PAGE_BYTES = 4096
 # Enough to meet an unwritten piece (aria2: 1 MiB and more) of a transfer that was cut off well before its end, and
 # few enough to cost nothing: 64 shards are 4,096 reads of a page.
 SAMPLES = 64
+ENOUGH_SAMPLES = 8  # to judge by; a smaller file may well be zeros
 
 
 def report_hole(begin: int, end: int, header: Header | None, defects: Defects) -> None:
@@ -54,28 +55,26 @@ def sample_places(header: Header, count: int = SAMPLES) -> list[int]:
 
 
 def judge_samples(header: Header, places: Sequence[int], zeros: Iterable[int], defects: Defects) -> str | None:
-    """What pages of nothing but zeros mean: a defect where all are, a warning where some are.
+    """What pages of nothing but zeros mean: a defect where they are half of the file up to its end, else a warning.
 
-    Weights have single zeros, and models have tensors of zeros; no trained model has nothing else.
+    Weights have single zeros, and models have tensors of zeros, also at their ends; no trained model has half a shard.
     """
     found = sorted(zeros)
     if not found:
         return None
-    tensor = tensor_at(header, found[0])
-    name = tensor.name if tensor else None
-    if len(found) == len(places) >= 8:
-        text = (
-            f"all {len(places)} pages looked at hold zeros, from byte {found[0]} on: it was reserved but never filled"
-        )
-        defects.add("zeros", text, name, found[0])
-        return None
     tail = 0
     while tail < len(found) and found[-1 - tail] == places[-1 - tail]:
         tail += 1
+    begin = places[-tail] if tail > 1 else found[0]
+    tensor = tensor_at(header, begin)
+    name = tensor.name if tensor else None
+    if len(places) >= ENOUGH_SAMPLES and 2 * tail >= len(places):
+        which = f"all {tail}" if tail == len(places) else f"the last {tail} of {len(places)}"
+        text = f"{which} pages looked at hold zeros, from about byte {begin} on: it was reserved and not filled; "
+        defects.add("zeros", f"{text}where these zeros are meant, its digest tells", name, begin)
+        return None
     if tail > 1:
-        text = f"its end holds zeros, from about byte {places[-tail]} on"
-        tensor = tensor_at(header, places[-tail])
-        name = tensor.name if tensor else None
+        text = f"its end holds zeros, from about byte {begin} on"
     else:
-        text = f"{len(found)} of {len(places)} pages looked at hold only zeros, the first at byte {found[0]}"
+        text = f"{len(found)} of {len(places)} pages looked at hold only zeros, the first at byte {begin}"
     return f"{text} (tensor {name!r}); an interrupted transfer leaves that, only its digest tells"

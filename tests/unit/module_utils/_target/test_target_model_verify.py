@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -88,6 +89,14 @@ def punch(file: Path) -> None:
     with file.open("wb") as stream:
         stream.write(start)
         stream.truncate(size)
+
+
+def reserve(file: Path) -> None:
+    """The same with blocks that are allocated, and still unwritten (aria2's file-allocation=falloc)."""
+    size = file.stat().st_size
+    punch(file)
+    with file.open("rb+") as stream:
+        os.posix_fallocate(stream.fileno(), 0, size)
 
 
 def refill(file: Path, content: bytes) -> None:
@@ -247,6 +256,28 @@ def test_a_hole_that_the_digest_proves_is_meant_is_no_defect(model: Path) -> Non
     manifest = manifest_of(model)
     assert verify(model, "structure", manifest)["defects"][0]["kind"] == "hole"
     assert verify(model, "full", manifest)["ok"]
+
+
+@pytest.mark.parametrize("damage", [punch, reserve])
+@pytest.mark.parametrize("tells_holes", [True, False])
+def test_what_was_never_written_is_found_on_every_file_system(
+    model: Path, monkeypatch: pytest.MonkeyPatch, damage: Callable[[Path], None], tells_holes: bool
+) -> None:
+    """Some call unwritten blocks data, and some do not know the question (lseek(2): EINVAL): the zeros themselves tell."""
+    damage(model / FIRST)
+    lseek = os.lseek
+
+    def silent(descriptor: int, place: int, whence: int) -> int:
+        if whence in (os.SEEK_HOLE, os.SEEK_DATA):
+            raise OSError(errno.EINVAL, "Invalid argument")
+        return lseek(descriptor, place, whence)
+
+    if not tells_holes:
+        monkeypatch.setattr(os, "lseek", silent)
+    result = verify(model)
+    assert not result["ok"]
+    assert {defect["file"] for defect in result["defects"]} == {FIRST}
+    assert {defect["kind"] for defect in result["defects"]} <= ({"hole", "zeros"} if tells_holes else {"zeros"})
 
 
 def test_zeros_at_the_end_of_a_file_are_a_remark(model: Path) -> None:

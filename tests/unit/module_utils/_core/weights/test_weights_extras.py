@@ -74,16 +74,21 @@ def test_samples_are_whole_pages_inside_the_data(data_bytes: int, header_bytes: 
         assert header.data_begin <= place <= header.data_begin + data_bytes - PAGE_BYTES
 
 
-def test_some_zeros_are_a_warning_and_nothing_else_is_a_defect() -> None:
+def test_some_zeros_are_a_warning_and_half_a_file_of_them_is_a_defect() -> None:
     header = Header((Tensor(0, 80_000, "a", "U8", (1,)), Tensor(80_000, 160_000, "b", "U8", (1,))), {}, 160_000, 56)
     places = sample_places(header)
     defects = Defects()
     assert judge_samples(header, places, [], defects) is None
     assert "the first at byte 4096 (tensor 'a')" in str(judge_samples(header, places, places[:2], defects))
     assert "its end holds zeros" in str(judge_samples(header, places, places[-3:], defects))
+    half = -(-len(places) // 2)
+    assert "its end holds zeros" in str(judge_samples(header, places, places[1 - half :], defects))
+    assert "pages looked at hold only zeros" in str(judge_samples(header, places, places[:-1], defects))
     assert defects.total == 0
-    assert judge_samples(header, places, places, defects) is None
-    assert [defect.kind for defect in defects] == ["zeros"]
+    for count, words in ((half, f"the last {half} of {len(places)} pages"), (len(places), f"all {len(places)} pages")):
+        assert judge_samples(header, places, places[-count:], defects) is None
+        assert words in list(defects)[-1].message
+    assert [defect.kind for defect in defects] == ["zeros", "zeros"]
     assert tensor_at(header, 80_064) == header.entries[1]
     assert tensor_at(header, 999_999) is None
 
