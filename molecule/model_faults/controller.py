@@ -13,6 +13,7 @@ import os
 import signal
 import sys
 import time
+from pathlib import Path
 
 from lab.places import lab_directory, lab_number
 from lab.shell import Process
@@ -50,12 +51,20 @@ def kill(name: str) -> str:
 
 
 def leaks() -> str:
-    """The logs that hold what is read, back to front, from standard input."""
+    """Where the controllers show what is read, back to front, from standard input: their logs, and all processes here."""
     text = sys.stdin.read().strip()[::-1]
     logs = list(HOME.glob("*.log"))
     if not text or not logs:
         sys.exit("nothing to look for, or nowhere to look")
-    return "".join(f"{log}\n" for log in logs if text in log.read_text(errors="replace"))
+    processes = [file for name in ("cmdline", "environ") for file in Path("/proc").glob(f"[0-9]*/{name}")]
+    return "".join(f"{place}\n" for place in [*logs, *processes] if text.encode() in _content(place))
+
+
+def _content(place: Path) -> bytes:
+    try:
+        return place.read_bytes()
+    except OSError:  # a process that has ended meanwhile
+        return b""
 
 
 if __name__ == "__main__":

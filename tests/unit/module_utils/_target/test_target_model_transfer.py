@@ -76,6 +76,30 @@ def test_module_and_aria2_take_the_proxy_and_tell_it_who_they_are(bench: Bench, 
     assert "proxy-password" not in str(bench.units.commands)
 
 
+def test_the_password_of_a_proxy_stands_in_the_sessions_own_file_alone(bench: Bench, proxy: SmallProxy) -> None:
+    bench.faults({"kind": "slow", "origin": "cdn", "bytes_per_second": 400_000, "count": -1})
+    bench.target.mkdir()
+    endpoint = f"http://{NAME}:{bench.pair.hub.server_port}"
+    download = bench.plan(endpoint=endpoint, proxies=proxies_of(proxy.url, None), slice_seconds=2.0)
+    with download.locked():
+        assert not download.advance()
+    (process,) = bench.units.processes.values()
+    password = b"proxy-password"
+    for name in ("cmdline", "environ"):
+        assert password not in Path(f"/proc/{process.pid}/{name}").read_bytes()
+    root = bench.target.parent
+    holding = [file for file in root.rglob("*") if file.is_file() and password in file.read_bytes()]
+    assert [(file.name, file.stat().st_mode & 0o777) for file in holding] == [("aria2.conf", 0o600)]
+    assert password.decode() not in str([download.resume, download.progress, *download.warnings()])
+
+
+def test_a_proxy_that_refuses_its_user_is_told_without_the_password(bench: Bench, proxy: SmallProxy) -> None:
+    wrong = proxies_of(proxy.url.replace("proxy-password", "wrong-word"), None)
+    with pytest.raises(HubError, match="407") as error:
+        bench.download(endpoint=f"http://{NAME}:{bench.pair.hub.server_port}", proxies=wrong)
+    assert "wrong-word" not in str(error.value)
+
+
 def test_the_proxy_of_the_environment_reaches_aria2_too(
     bench: Bench, proxy: SmallProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
