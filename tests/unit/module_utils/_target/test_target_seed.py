@@ -16,12 +16,15 @@ import os
 import socket
 import stat
 import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Iterator, Mapping
 
 import pytest
 from ansible_collections.inferops.sglang.plugins.module_utils._core.fetch.driver import NotYet
 from ansible_collections.inferops.sglang.plugins.module_utils._core.hub.manifest import ManifestFile
+from ansible_collections.inferops.sglang.plugins.module_utils._core.swarm.pace import Pace
 from ansible_collections.inferops.sglang.plugins.module_utils._core.weights.receipts import dump_receipts, receipt_for
 from ansible_collections.inferops.sglang.plugins.module_utils._target import seed_program, seed_unit
 from ansible_collections.inferops.sglang.plugins.module_utils._target.seed_unit import SeedFailed, SeedUnit
@@ -297,3 +300,22 @@ def test_it_ends_when_nobody_asks_any_more(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(seed_program, "IDLE_SECONDS", -1.0)
     with seed_program.Server(("127.0.0.1", 0), str(tmp_path), str(tmp_path / "allowed.json"), 0) as server:
         server.serve_forever(poll_interval=0.01)  # returns
+
+
+def test_what_a_host_sends_is_limited_for_all_together(tmp_path: Path) -> None:
+    """Two hosts take the file at once, and get no more than one would."""
+    content = os.urandom(3 << 20)
+    file = hold(tmp_path / "model", "a.bin", content)
+    (tmp_path / "allowed.json").write_text(json.dumps([KEY_DIGEST]))
+    waited: list[float] = []
+    with seed_program.Server(
+        ("127.0.0.1", 0), str(tmp_path / "model"), str(tmp_path / "allowed.json"), 1 << 20
+    ) as server:
+        server.pace = Pace(1 << 20, lambda: 0.0, waited.append)  # no time passes but that which is waited
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        host = f"127.0.0.1:{server.server_address[1]}"
+        with ThreadPoolExecutor(2) as pool:
+            answers = list(pool.map(lambda _number: get(host, f"/{KEY}/{file.digest}"), range(2)))
+        server.shutdown()
+    assert answers == [(200, content)] * 2
+    assert max(waited) == 2 * 3.0
