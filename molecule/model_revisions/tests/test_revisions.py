@@ -29,6 +29,18 @@ def test_the_link_leads_to_the_right_bytes_of_the_second_revision(host: Any) -> 
         assert host.file(f"{MODEL}/current/{item['path']}").sha256sum == item["lfs"]["oid"]
 
 
+def test_the_hubs_own_client_takes_the_revision_for_its_own(host: Any) -> None:
+    """A revision holds the client's records, also those of files that it shares with another one."""
+    commit = ask("revision/v2")["sha"]
+    with urlopen(f"{HUB}/_hub/requests") as answer:
+        before = json.load(answer)["counts"]["cdn_requests"]
+    hf = f"HF_ENDPOINT={HUB} HF_HUB_DISABLE_XET=1 HF_HUB_DISABLE_UPDATE_CHECK=1 /opt/hf/bin/hf"
+    host.run_expect([0], f"{hf} download lab/shards --revision {commit} --local-dir {MODEL}/current")
+    with urlopen(f"{HUB}/_hub/requests") as answer:
+        assert json.load(answer)["counts"]["cdn_requests"] == before
+    host.run_expect([0], f"{hf} cache verify lab/shards --revision {commit} --local-dir {MODEL}/current")
+
+
 def test_nothing_is_left_of_what_was_removed(host: Any) -> None:
     assert host.check_output("ls /srv/models") == "shards"
     assert host.check_output(f"ls {MODEL}").split() == sorted([ask("revision/v2")["sha"], "current"])
