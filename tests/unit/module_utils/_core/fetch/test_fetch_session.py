@@ -70,7 +70,7 @@ def test_the_session_listens_on_loopback_alone_and_takes_nothing_from_elsewhere(
         assert line in lines
     # Each for a measured reason: no reservation that looks like content, a crash costs seconds of the transfer, small
     # pieces keep all connections busy, and patience is the driver's.
-    for line in ("file-allocation=none", "auto-save-interval=5", "min-split-size=1M", "max-tries=3", "timeout=30"):
+    for line in ("file-allocation=none", "auto-save-interval=1", "min-split-size=1M", "max-tries=3", "timeout=30"):
         assert line in lines
     assert "check-certificate=true" in lines
     assert not any(line.startswith(("header", "save-session", "log=", "ca-certificate")) for line in lines)
